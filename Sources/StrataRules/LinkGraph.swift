@@ -88,7 +88,8 @@ struct LinkGraph {
             _ = try ownedRecords(next)
             next += 1
         }
-        if try names.allSatisfy({ try looseSources(of: $0, atMost: 1).isEmpty }) { looseLimit = nil }
+        // Only where they count: reading them folds all that the state has gathered.
+        if looseLimit != nil, try names.allSatisfy({ try looseSources(of: $0, atMost: 1).isEmpty }) { looseLimit = nil }
     }
 
     private mutating func ownedRecords(_ number: Int) throws -> [Int] {

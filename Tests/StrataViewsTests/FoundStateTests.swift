@@ -92,7 +92,7 @@ extension Snapshot {
         try scan(ViewTree.records) { key, _ in
             var reader = KeyReader(key)
             _ = try reader.readNumber()
-            name = String(decoding: try reader.readLastText(), as: UTF8.self)
+            name = try PackedName.withName(of: try reader.readLastText()) { String(decoding: $0, as: UTF8.self) }
             return false
         }
         return name

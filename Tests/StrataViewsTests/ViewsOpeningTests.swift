@@ -179,15 +179,15 @@ struct ViewsOpeningTests {
         return try snapshot.digests()
     }
 
-    @Test("Views of another form are folded again")
-    func otherForm() throws {
+    @Test("Views of another form are folded again", arguments: [Views.form - 1, Views.form + 1])
+    func otherForm(form: UInt64) throws {
         let log = try openLog(disk)
         var history = NoteHistory(seed: 7)
         try history.append(6, to: log)
         let opened = try openViews(log, disk)
         let snapshot = opened.views.pages.snapshot()
         try opened.views.pages.checkpoint(
-            snapshot, at: log.end, opaque: [UInt8(Views.form + 1)] + Views.note(try snapshot.digests()).dropFirst())
+            snapshot, at: log.end, opaque: [UInt8(form)] + Views.note(try snapshot.digests()).dropFirst())
         let again = try openViews(log, disk)
         #expect(again.reasons.contains { $0.code == .newerFormat } && again.checkpointOffset == 0)
         try expectTruth(again, log)

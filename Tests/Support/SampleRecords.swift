@@ -117,7 +117,7 @@ package struct SampleRecords: Sendable {
                 version: nextVersion(), type: nextNumber(), created: created, createdBy: nextNumber(),
                 modified: created &+ Int64(bitPattern: nextNumber()), modifiedBy: nextNumber(),
                 modifiedWith: nextNumber(), eventsSinceFull: generator.next(below: 16),
-                stateDigest: UInt128(generator.next()) << 64, contentDigest: UInt128(generator.next())),
+                contentDigest: UInt128(generator.next()) << 64),
             parent: generator.next(below: 2) == 0 ? nextKey() : nil,
             share: generator.next(below: 3) == 0 ? nextKey() : nil,
             fields: try nextFields().compactMap { change in change.value.map { RecordField(change.field, $0) } })

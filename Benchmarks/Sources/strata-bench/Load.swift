@@ -1,5 +1,6 @@
 import Glibc
 import StrataSystem
+import TestSupport
 
 /// The operations of clients that each begin the next one as soon as the last was answered.
 struct Load: Sendable {
@@ -18,6 +19,8 @@ struct Load: Sendable {
     /// The anonymous memory in use at most, beyond what was in use before.
     var peakMebibytes: Double?
     var diskBytes: Double?
+    /// What the store passed to the system; nil for a peer.
+    var writes: WriteCounts?
 
     var rate: Double { Double(count) / seconds }
     var processorMicroseconds: Double { processorSeconds * 1e6 / Double(max(1, count)) }
@@ -56,6 +59,7 @@ struct Load: Sendable {
         writtenBytes += other.writtenBytes
         count += other.count
         latencies.add(other.latencies)
+        if let counts = other.writes { writes = (writes ?? WriteCounts()) + counts }
     }
 
     // MARK: Measuring
@@ -122,6 +126,14 @@ struct Load: Sendable {
             }
             return together(results.withLock { $0 })
         }
+    }
+
+    /// Notes what a store writes for a load, too.
+    static func counting(_ store: any TaskStore, _ body: () throws -> Load) rethrows -> Load {
+        let before = store.writeCounts
+        var load = try body()
+        if let before, let after = store.writeCounts { load.writes = after - before }
+        return load
     }
 
     private static func counted(

@@ -117,35 +117,30 @@ enum FollowerProcess {
 }
 
 /// The real files; notes when the last sync of a file returned.
-final class SyncTimes: FileSystem {
-    private let files = RealFileSystem()
+struct SyncTimes: ForwardingFiles {
+    var files: any FileSystem = RealFileSystem()
     let lastSync = Lock(0.0)
 
-    func open(_ path: String, _ mode: OpenMode) throws -> any File { TimedFile(try files.open(path, mode), self) }
-    func exists(_ path: String) throws -> Bool { try files.exists(path) }
-    func makeDirectory(_ path: String) throws { try files.makeDirectory(path) }
-    func rename(_ source: String, to target: String) throws { try files.rename(source, to: target) }
-    func remove(_ path: String) throws { try files.remove(path) }
-    func list(_ directory: String) throws -> [String] { try files.list(directory) }
-    func syncDirectory(_ directory: String) throws { try files.syncDirectory(directory) }
-
-    func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? {
-        try files.openSharedPage(path, use)
+    func forwarding(to file: any File) -> any File { TimedFile(file, lastSync) }
+    func forwarding(to files: any FileSystem) -> any FileSystem {
+        var times = self
+        times.files = files
+        return times
     }
 }
 
 private final class TimedFile: ForwardingFile {
     let file: any File
-    private let times: SyncTimes
+    private let lastSync: Lock<Double>
 
-    init(_ file: any File, _ times: SyncTimes) {
+    init(_ file: any File, _ lastSync: Lock<Double>) {
         self.file = file
-        self.times = times
+        self.lastSync = lastSync
     }
 
     func syncData() throws {
         try file.syncData()
         // The space ahead of the log is synced by another thread.
-        if path.hasSuffix(".seg") { times.lastSync.withLock { $0 = secondsNow() } }
+        if path.hasSuffix(".seg") { lastSync.withLock { $0 = secondsNow() } }
     }
 }

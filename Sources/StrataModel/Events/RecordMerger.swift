@@ -16,7 +16,7 @@ package struct EventPlace: Sendable, Hashable {
 
 /// Creates the next encoded state of a record from the previous state and an event, without decoding values.
 ///
-/// The digests of the new state are 0 until `RecordStateView.setDigests` sets them.
+/// The digest of the new state's content is 0 until `RecordStateView.setDigest` sets it.
 ///
 /// ```swift
 /// var merger = RecordMerger()

@@ -14,12 +14,11 @@ package struct RecordHeader: Sendable, Hashable {
     /// The ordinal of the device; 0 for none.
     package var modifiedWith: UInt64
     package var eventsSinceFull: Int
-    package var stateDigest: UInt128
     package var contentDigest: UInt128
 
     package init(
         version: Version, type: UInt64, created: Int64, createdBy: UInt64, modified: Int64, modifiedBy: UInt64,
-        modifiedWith: UInt64 = 0, eventsSinceFull: Int = 0, stateDigest: UInt128 = 0, contentDigest: UInt128 = 0
+        modifiedWith: UInt64 = 0, eventsSinceFull: Int = 0, contentDigest: UInt128 = 0
     ) {
         self.version = version
         self.type = type
@@ -29,7 +28,6 @@ package struct RecordHeader: Sendable, Hashable {
         self.modifiedBy = modifiedBy
         self.modifiedWith = modifiedWith
         self.eventsSinceFull = eventsSinceFull
-        self.stateDigest = stateDigest
         self.contentDigest = contentDigest
     }
 }
@@ -109,13 +107,12 @@ enum StateField {
 
 /// The offsets in the fixed part of a state, and its form.
 enum StateLayout {
-    static let form: UInt8 = 1
+    static let form: UInt8 = 2
     static let size = 1
     static let version = 3
-    static let stateDigest = 11
-    static let contentDigest = 27
-    static let created = 43
-    static let rest = 51
+    static let contentDigest = 11
+    static let created = 27
+    static let rest = 35
 }
 
 extension ByteWriter {
@@ -125,7 +122,6 @@ extension ByteWriter {
         append(StateLayout.form)
         append(UInt16(0))
         append(header.version.packed)
-        append(header.stateDigest)
         append(header.contentDigest)
         append(header.created)
         appendVarint(zigzag(header.modified &- header.created))

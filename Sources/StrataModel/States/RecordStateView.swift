@@ -52,7 +52,6 @@ package struct RecordStateView {
 
     /// The stored form of the change tag, which readers of feeds compare first.
     package var version: Version { Version(packed: load(StateLayout.version, as: UInt64.self)) }
-    package var stateDigest: UInt128 { load(StateLayout.stateDigest, as: UInt128.self) }
     package var contentDigest: UInt128 { load(StateLayout.contentDigest, as: UInt128.self) }
     package var created: Int64 { load(StateLayout.created, as: Int64.self) }
 
@@ -96,7 +95,7 @@ package struct RecordStateView {
         return RecordHeader(
             version: version, type: type, created: created, createdBy: createdBy, modified: created &+ modified,
             modifiedBy: modifiedBy, modifiedWith: modifiedWith, eventsSinceFull: Int(eventsSinceFull),
-            stateDigest: stateDigest, contentDigest: contentDigest)
+            contentDigest: contentDigest)
     }
 
     /// The parts that a state may have between its header and its fields, as ranges of the bytes.
@@ -205,14 +204,11 @@ package struct RecordStateView {
         }
     }
 
-    /// Sets the contributions to the digests in an encoded state.
-    package static func setDigests(
-        state: UInt128, content: UInt128, in bytes: UnsafeMutableRawBufferPointer
-    ) throws {
+    /// Sets the contribution to the digest of the content in an encoded state.
+    package static func setDigest(content: UInt128, in bytes: UnsafeMutableRawBufferPointer) throws {
         guard bytes.count >= StateLayout.rest else {
             throw ByteReader(UnsafeRawBufferPointer(bytes)).malformed("a record's state", expected: "longer")
         }
-        bytes.storeBytes(of: state.littleEndian, toByteOffset: StateLayout.stateDigest, as: UInt128.self)
         bytes.storeBytes(of: content.littleEndian, toByteOffset: StateLayout.contentDigest, as: UInt128.self)
     }
 }

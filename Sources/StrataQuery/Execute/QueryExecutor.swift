@@ -40,8 +40,8 @@ final class QueryExecutor {
     ) throws {
         self.scene = scene
         self.plan = plan
-        self.after = after
-        afterBytes = after?.bytes(plan.order) ?? []
+        self.after = try after?.packed(plan.order.ties)
+        afterBytes = self.after?.bytes(plan.order) ?? []
         self.limit = limit
         self.isCancelled = isCancelled
         budget = ExpressionBudget(isCancelled: isCancelled)
@@ -96,7 +96,7 @@ final class QueryExecutor {
     private func appendWaiting(onlyBehind: Bool = false) throws -> Bool {
         try readWaiting(needsPlace: onlyBehind || !overlay.isEmpty) { place, key, state in
             if onlyBehind, !isBehind(place) { return true }
-            return append(QueryMatch(place: place, record: batches.append(name: key, state: state)))
+            return append(try QueryMatch(place: place, key, state, in: &batches))
         }
     }
 
@@ -152,7 +152,7 @@ final class QueryExecutor {
                     guard try view.type() == scene.type, try whole.holds(record, view, state) else { return }
                     let place = try encoder.bytes(record, view)
                     guard isBehind(place) else { return }
-                    found.append(QueryMatch(place: place, record: StoredState(name: record, state: state)))
+                    found.append(try QueryMatch(place: place, record, state))
                 }
             }
         }
@@ -189,8 +189,7 @@ final class QueryExecutor {
             guard let state else { throw StrataError(.malformed, "A record that was read before does not exist.") }
             let place = overlay.isEmpty ? [] : places[index]
             return append(
-                QueryMatch(
-                    place: place, record: records.withKey(index) { batches.append(name: $0, state: state) }))
+                try records.withKey(index) { try QueryMatch(place: place, $0, state, in: &batches) })
         }
     }
 
@@ -225,7 +224,7 @@ final class QueryExecutor {
             return try readWaiting(needsPlace: true) { place, key, state in
                 if isBehind(place), group?.top.accepts(place) == true {
                     // Later records may take its place, so it shares no memory with others.
-                    group?.top.add(QueryMatch(place: place, record: StoredState(name: key, state: state)))
+                    group?.top.add(try QueryMatch(place: place, key, state))
                 }
                 return true
             }

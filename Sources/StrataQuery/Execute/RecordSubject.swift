@@ -36,7 +36,7 @@ struct RecordSubject: PredicateSubject {
         if let visible = scene.visible, !(try visible.includes(target, in: scene.trees)) { return nil }
         var key = KeyWriter()
         key.append(number: target.zone)
-        key.append(lastName: target.name)
+        key.append(lastRecordName: target.name)
         return try key.bytes.withUnsafeBytes { key in
             try scene.trees.get(ViewTree.records, key) { state in
                 let view = try RecordStateView(state, in: 0..<state.count)

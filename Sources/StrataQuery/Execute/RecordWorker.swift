@@ -62,7 +62,7 @@ final class RecordWorker {
         if checksType, try view.type() != task.scene.type { return true }
         guard try judge.holds(key, view, state) else { return true }
         if task.isInOrder {
-            inOrder.append(QueryMatch(place: [], record: batches.append(name: key, state: state)))
+            inOrder.append(try QueryMatch(place: [], key, state, in: &batches))
             return inOrder.count < task.count
         }
         place.removeAll()

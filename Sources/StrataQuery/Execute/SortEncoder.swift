@@ -2,7 +2,7 @@ import StrataModel
 import StrataViews
 
 /// A place in an order: the uncut value of each sort key, encoded as in an index row, and a tie that distinguishes
-/// records with equal keys.
+/// records with equal keys. A cursor's tie has the record's name, and that of a running query its packed form.
 struct SortPlace: Hashable, Sendable {
     var values: [[UInt8]]
     var tie: [UInt8]
@@ -37,6 +37,24 @@ struct SortPlace: Hashable, Sendable {
         }
     }
 
+    /// Returns the place of a cursor as a query compares it. Both forms of names have the same order.
+    func packed(_ ties: QueryOrder.Ties) throws -> SortPlace {
+        var key = KeyWriter()
+        try tie.withUnsafeBytes { tie in
+            var reader = KeyReader(tie)
+            if ties == .byPlace {
+                key.append(number: try reader.readNumber())
+                PackedName.withPacked(try reader.readLastText()) { key.append(lastText: $0) }
+            } else {
+                try reader.readText().withUnsafeBytes { name in
+                    PackedName.withPacked(name) { key.append(text: $0) }
+                }
+                key.append(number: try reader.readNumber())
+            }
+        }
+        return SortPlace(values: values, tie: key.bytes)
+    }
+
     /// Bytes that sort as the places do; the bits of descending keys are inverted.
     func bytes(_ order: QueryOrder) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -63,6 +81,7 @@ struct SortEncoder {
         keys = try order.keys.map { ($0, try scene.subject(of: $0.name)) }
     }
 
+    /// - Parameter record: the key of a record, with the name itself.
     func place(_ record: UnsafeRawBufferPointer, _ view: RecordStateView) throws -> SortPlace {
         let values = try keys.map { key in
             var writer = KeyWriter()
@@ -78,7 +97,7 @@ struct SortEncoder {
         return writer.bytes
     }
 
-    /// Appends the bytes of the record's place, equal to ``SortPlace/bytes(_:)``.
+    /// Appends the bytes of the record's place, equal to ``SortPlace/bytes(_:)`` of a packed one.
     func append(_ record: UnsafeRawBufferPointer, _ view: RecordStateView, to writer: inout KeyWriter) throws {
         try appendKeys(view, to: &writer)
         try appendTie(record, to: &writer)

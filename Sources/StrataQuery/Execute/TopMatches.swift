@@ -1,11 +1,31 @@
 import StrataModel
+import StrataViews
 
 /// A matching record.
 package struct QueryMatch: Sendable {
     /// The record's place from ``SortEncoder``; empty if it is not needed.
     var place: [UInt8]
-    /// The record's encoded state, preceded by its key in the tree of records.
+    /// The record's encoded state, preceded by its key in the tree of records, with the name itself.
     package var record: StoredState
+
+    /// - Parameter key: the record's key in the tree of records.
+    init(
+        place: [UInt8], _ key: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, in batches: inout StateBatches
+    ) throws {
+        var reader = KeyReader(key)
+        _ = try reader.readNumber()
+        let zone = UnsafeRawBufferPointer(rebasing: key[..<reader.position])
+        self.place = place
+        record = try PackedName.withName(of: reader.readLastText()) {
+            batches.append(name: zone, rest: $0, state: state)
+        }
+    }
+
+    /// Copies the state into memory of its own.
+    init(place: [UInt8], _ key: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws {
+        var batches = StateBatches()
+        try self.init(place: place, key, state, in: &batches)
+    }
 }
 
 /// The first of many matches, in order.

@@ -279,10 +279,8 @@ struct IndexMatcher {
             return ([], true)
         }
         let key = RecordKey(zone: zone, name: target.recordName)
-        return (
-            [IndexRange(beginningWith: Self.start(.reference) { $0.append(indexed: key) })],
-            target.recordName.utf8.count < IndexKey.maximumTextBytes
-        )
+        let value = Self.start(.reference) { $0.append(indexed: key) }
+        return ([IndexRange(beginningWith: value)], !IndexRow.isCut(value))
     }
 
     // MARK: Words

@@ -247,7 +247,7 @@ struct QueryPlanner {
             guard let zone = try scene.names.zoneOrdinal(target.zoneName, owner: target.ownerName) else { continue }
             var writer = KeyWriter()
             writer.append(number: zone)
-            writer.append(lastName: target.recordName)
+            writer.append(lastRecordName: target.recordName)
             keys.insert(writer.bytes)
         }
         return keys.sorted { $0.lexicographicallyPrecedes($1) }

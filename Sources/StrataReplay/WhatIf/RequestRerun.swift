@@ -38,7 +38,7 @@ final class RequestRerun {
     private let requests: PastRequests
     private let log: any EventLog
     /// The rules that the log records; nil if others were chosen.
-    private let recordedRules: RecordedRules?
+    private var recordedRules: RecordedRules?
     private let edits: [UInt64: RequestEdits]
     private var insertions: [UInt64: [(requests: [Request], actor: Actor)]] = [:]
     private var cursor: any CommitCursor
@@ -133,7 +133,7 @@ final class RequestRerun {
 
     /// Judges by the rules under which the log has the request.
     private func useRules(at offset: UInt64) {
-        if let rules = recordedRules?.rules(at: offset) { timeline.rules = rules }
+        if let rules = recordedRules?.change(at: offset) { timeline.rules = rules }
     }
 
     func finish() throws { try timeline.finish() }

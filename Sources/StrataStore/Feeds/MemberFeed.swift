@@ -24,7 +24,7 @@ struct MemberFeed {
         mutating func append(zone: UInt64, name: UnsafeRawBufferPointer, at version: Version) {
             key.removeAll()
             key.append(number: zone)
-            key.append(lastName: name)
+            key.append(lastRecordName: name)
             append(key.bytes, at: version)
         }
 
@@ -182,8 +182,9 @@ struct MemberFeed {
                 try waiting.keys.withKey(index) { key in
                     var reader = KeyReader(key)
                     _ = try reader.readNumber()
-                    let name = (start: try reader.readLastText(), rest: UnsafeRawBufferPointer(start: nil, count: 0))
-                    reading.page.changed.append(try feed.record(name, state, &reading.batches))
+                    try PackedName.withName(of: try reader.readLastText()) {
+                        reading.page.changed.append(try feed.record($0, state, &reading.batches))
+                    }
                 }
             }
             cursor.through = waiting.versions[index]

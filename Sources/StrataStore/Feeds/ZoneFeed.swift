@@ -79,12 +79,12 @@ struct ZoneFeed {
         var page = ZoneFeedPage(token: token(start))
         let expected = Int(min(row.recordCount, UInt64(min(limit, Self.maximumEntriesRead))))
         page.changed.reserveCapacity(expected)
-        // The name in the key of the last record that was read; nil if it is the last of the page, which has it.
+        // The last name that was read, or its short form; nil if it is that of the last record of the page.
         var seen: [UInt8]? = name
         var recordsRead = 0
         var byteCount = 0
         var batches = StateBatches(expecting: expected)
-        try trees.forEachRecord(of: zone, after: name) { keyName, state in
+        try trees.forEachRecord(of: zone, after: name) { name, state in
             guard page.changed.count < limit, recordsRead < Self.maximumEntriesRead,
                 byteCount < Self.maximumPageBytes
             else {
@@ -92,14 +92,14 @@ struct ZoneFeed {
                 return false
             }
             recordsRead += 1
-            let isShort = Self.isShort(keyName)
+            let isShort = Self.isShort(name)
             let view = try RecordStateView(state, in: 0..<state.count)
             // It changed after the start, so a later page reports it.
             let isLater = view.version.offset > start.offset
-            seen = isLater || isShort ? [UInt8](keyName.start) + keyName.rest : nil
+            seen = isLater || isShort ? [UInt8](name) : nil
             if isLater { return true }
             byteCount += state.count
-            page.changed.append(try record(keyName, state, &batches))
+            page.changed.append(try record(name, state, &batches))
             return true
         }
         if page.moreComing {
@@ -111,18 +111,16 @@ struct ZoneFeed {
         return page
     }
 
-    /// - Parameter keyName: the record's name, or the part of it that its key holds.
+    /// - Parameter name: the record's name, or its short form.
     func record(
-        _ keyName: Snapshot.KeyName, _ state: UnsafeRawBufferPointer, _ batches: inout StateBatches
+        _ name: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ batches: inout StateBatches
     ) throws -> Record {
-        let stored = batches.append(name: keyName.start, rest: keyName.rest, state: state)
-        return try Record(Self.isShort(keyName) ? stored.withWholeName() : stored, origin)
+        let stored = batches.append(name: name, state: state)
+        return try Record(Self.isShort(name) ? stored.withWholeName() : stored, origin)
     }
 
-    /// Returns true if a key holds only a short form of the name.
-    private static func isShort(_ keyName: Snapshot.KeyName) -> Bool {
-        keyName.start.count + keyName.rest.count > RecordState.longestKeyName
-    }
+    /// Returns true if a name is a short form.
+    private static func isShort(_ name: UnsafeRawBufferPointer) -> Bool { name.count > RecordState.longestKeyName }
 
     // MARK: Changed records
 
@@ -198,7 +196,7 @@ struct ZoneFeed {
             if isFull { return false }
             reading.byteCount += state.count
             let changed = try entry.key.withUnsafeBytes {
-                try record(($0, .init(start: nil, count: 0)), state, &reading.batches)
+                try record($0, state, &reading.batches)
             }
             reading.page.changed.append(changed)
         case (.recordDeleted, nil):

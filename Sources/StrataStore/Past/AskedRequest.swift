@@ -10,7 +10,11 @@ package struct AskedRequest: Sendable, Equatable {
     /// The length of a request that was too large, or more than is kept of its user in an hour.
     package var bytesNotKept: Int?
     package var actor: Actor?
-    /// The newest commit in the state on which the request was judged: of a commit, nearly always the one before it.
+    /// The newest commit in the state on which the request was judged.
+    ///
+    /// A note records it. Invariant: a commit that records none was judged on the state before it, because the log
+    /// takes a commit only after the one that its decision expected (``SpeculativeState``). Releases that state rules
+    /// keep this. Of a commit before the first stated rules, it is nil.
     package var judgedOn: UInt64?
     package var header: EnvelopeHeader
     /// The time of the commit, in microseconds since 1970.
@@ -47,7 +51,8 @@ package struct AskedRequest: Sendable, Equatable {
     ) throws -> AskedRequest? {
         guard let events = try ItemEvents.read(commit) else { return try noted(in: commit, names) }
         var asked = AskedRequest(events.header, in: commit, isNoted: false)
-        if asked.judgedOn == nil, try events.statesRules || hasCauses() { asked.judgedOn = commit.offset - 1 }
+        let stateBefore = commit.offset - 1
+        if asked.judgedOn == nil, try events.statesRules || hasCauses() { asked.judgedOn = stateBefore }
         for index in events.saves.indices where events.saves[index].hidesWhatWasAsked {
             events.saves[index].reduce(to: try before(events.saves[index]))
         }

@@ -18,8 +18,9 @@ extension Past {
     /// Calls `body` with each record that differs between two offsets, zone by zone, until it returns false.
     ///
     /// The commits between them name the records. If these are few, each is looked up at both offsets; otherwise all
-    /// are followed from a checkpoint before the first offset. If the commits touch too many records, delete a zone or
-    /// contain an erasure, the states at both offsets are compared instead.
+    /// are followed from a checkpoint before the first offset, only up to that one if the other is the end. If the
+    /// commits touch too many records, delete a zone or contain an erasure, the states at both offsets are compared
+    /// instead.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for offsets that do not ascend, are past the end, or whose history was
     ///   removed.
@@ -43,7 +44,7 @@ extension Past {
                 .init(expected: "ascending offsets from \(floor) to \(newest.offset)", found: "\(first) to \(last)"))
         }
         let changes = try ChangedRecords(of: store.log, from: first, to: last, atMost: limits.maximumRecords)
-        if let changes, let states = try states(of: changes.all, from: first, to: last, limits) {
+        if let changes, let states = try states(of: changes.all, from: first, to: last, newest, limits) {
             try newest.give(changes.all, states, body)
             return true
         }
@@ -62,23 +63,25 @@ extension Past {
 
     /// Returns the states in the order of the changes; nil if the log lacks one of them, or they take too much memory.
     private func states(
-        of changes: [ChangedRecords.Change], from first: UInt64, to last: UInt64, _ limits: ChangeLimits
+        of changes: [ChangedRecords.Change], from first: UInt64, to last: UInt64, _ newest: StoreSnapshot,
+        _ limits: ChangeLimits
     ) throws -> [States]? {
         if changes.isEmpty { return [] }
         let floor = store.log.floor.offset
         // A checkpoint only saves time.
         let checkpoint = (try? store.engine.checkpoint(upTo: first)).flatMap { $0.offset < floor ? nil : $0 }
-        let wayBack = last - (checkpoint?.offset ?? floor)
+        let end = last == newest.offset ? first : last
+        let wayBack = end - (checkpoint?.offset ?? floor)
         if UInt64(changes.count * limits.commitsPerLookup) < wayBack { return try lookedUp(changes, limits) }
         if let checkpoint,
             let start = try? followed(changes, limits, { try checkpoint.trees.withRecord($0) { [UInt8]($0) } })
         {
-            return try states(of: changes, start, from: checkpoint.offset, between: first, and: last, limits)
+            return try states(of: changes, start, from: checkpoint.offset, between: first, and: last, newest, limits)
         }
         guard floor == 0 || changes.count <= limits.maximumFromBase else { return nil }
         let history = store.engine.reader.context.history
         guard let start = try followed(changes, limits, { try history.stateAtFloor($0) }) else { return nil }
-        return try states(of: changes, start, from: floor, between: first, and: last, limits)
+        return try states(of: changes, start, from: floor, between: first, and: last, newest, limits)
     }
 
     private func lookedUp(_ changes: [ChangedRecords.Change], _ limits: ChangeLimits) throws -> [States]? {
@@ -112,18 +115,20 @@ extension Past {
 
     private func states(
         of changes: [ChangedRecords.Change], _ start: FollowedRecords, from offset: UInt64, between first: UInt64,
-        and last: UInt64, _ limits: ChangeLimits
+        and last: UInt64, _ newest: StoreSnapshot, _ limits: ChangeLimits
     ) throws -> [States]? {
         var followed = start
-        var before: (states: [[UInt8]?], byteCount: Int)?
-        var cursor = try store.log.read(from: offset + 1)
-        while let commit = try cursor.next(), commit.offset <= last {
-            if commit.offset > first, before == nil { before = (followed.states(), followed.byteCount) }
-            try followed.apply(commit)
-            guard followed.byteCount + (before?.byteCount ?? 0) <= limits.maximumBytes else { return nil }
-            if commit.offset == last { break }
+        guard try follow(&followed, after: offset, through: first, limits) else { return nil }
+        let old = followed.states()
+        var rest = limits
+        rest.maximumBytes -= followed.byteCount
+        if last < newest.offset {
+            guard try follow(&followed, after: first, through: last, rest) else { return nil }
+        } else {
+            guard let found = try self.followed(changes, rest, { try newest.trees.withRecord($0) { [UInt8]($0) } })
+            else { return nil }
+            followed = found
         }
-        let old = before?.states ?? followed.states()
         var all: [States] = []
         for (place, change) in changes.enumerated() {
             let (before, after) = (old[place], followed.state(at: place))
@@ -134,6 +139,18 @@ extension Past {
             all.append((before, after))
         }
         return all
+    }
+
+    /// Returns false if the states take too much memory.
+    private func follow(
+        _ followed: inout FollowedRecords, after offset: UInt64, through last: UInt64, _ limits: ChangeLimits
+    ) throws -> Bool {
+        var cursor = try store.log.read(from: offset + 1)
+        while followed.byteCount <= limits.maximumBytes, let commit = try cursor.next(), commit.offset <= last {
+            try followed.apply(commit)
+            if commit.offset == last { break }
+        }
+        return followed.byteCount <= limits.maximumBytes
     }
 }
 

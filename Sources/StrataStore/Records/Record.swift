@@ -165,10 +165,10 @@ public struct Record: Sendable {
 }
 
 extension StoredState {
-    /// Returns the same state, preceded by the whole name of its record, of which the key holds a short form.
+    /// Returns the same state, preceded by the whole name of its record instead of the short form.
     func withWholeName() throws -> StoredState {
         try withState { state in
-            var name = try withName { try RecordStateView(state, in: 0..<state.count).name(keyName: $0) }
+            var name = try withName { try RecordStateView(state, in: 0..<state.count).name(orShort: $0) }
             return name.withUTF8 { StoredState(name: UnsafeRawBufferPointer($0), state: state) }
         }
     }

@@ -48,34 +48,22 @@ final class ZoneReader: Sendable {
     /// Calls `body` with the key of a record in ``ViewTree/records``: if the zone has no records, that of a record that
     /// no zone has.
     func withKey<Result>(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        guard name.utf8.count <= RecordState.longestKeyName else {
-            var keys = KeyList()
-            appendKey(of: name, to: &keys)
-            return try keys.withKey(0, body)
-        }
-        let (start, count) = (keyStart.count, keyStart.count + name.utf8.count)
-        return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { key in
-            keyStart.withUnsafeBytes { key.copyMemory(from: $0) }
-            var name = name
-            name.withUTF8 { UnsafeMutableRawBufferPointer(rebasing: key[start...]).copyMemory(from: .init($0)) }
-            return try body(UnsafeRawBufferPointer(key))
+        try KeyWriter.withPackedName(name) { name in
+            let (start, count) = (keyStart.count, keyStart.count + name.count)
+            return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { key in
+                keyStart.withUnsafeBytes { key.copyMemory(from: $0) }
+                UnsafeMutableRawBufferPointer(rebasing: key[start...]).copyMemory(from: name)
+                return try body(UnsafeRawBufferPointer(key))
+            }
         }
     }
 
     /// Appends the same key to `keys`.
     func appendKey(of name: String, to keys: inout KeyList) {
-        let start = keyStart
-        if name.utf8.count <= RecordState.longestKeyName {
+        KeyWriter.withPackedName(name) { name in
             keys.append {
-                $0 += start
-                $0 += name.utf8
-            }
-        } else {
-            var key = KeyWriter()
-            key.append(lastName: name)
-            keys.append {
-                $0 += start
-                $0 += key.bytes
+                $0 += keyStart
+                $0 += name
             }
         }
     }

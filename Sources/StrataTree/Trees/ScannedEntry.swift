@@ -3,15 +3,6 @@ package struct ScannedEntry {
     let leaf: Page
     let index: Int
 
-    /// Returns the key without its first bytes, in two parts that are valid as long as the value.
-    package func key(
-        dropping count: Int
-    ) -> (start: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
-        let (prefix, suffix) = (leaf.prefix, leaf.leafSuffix(index))
-        if count <= prefix.count { return (prefix.dropping(count), suffix) }
-        return (prefix.dropping(prefix.count), suffix.dropping(min(count - prefix.count, suffix.count)))
-    }
-
     /// Calls `body` with the key, which is valid only during the call.
     package func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in

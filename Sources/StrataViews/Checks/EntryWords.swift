@@ -15,7 +15,12 @@ struct EntryWords {
     func record(at key: UnsafeRawBufferPointer) throws -> String {
         var reader = KeyReader(key)
         let zone = zone(try reader.readNumber())
-        return "record \(text(try reader.readLastText())) of \(zone)"
+        return "record \(try text(packed: [UInt8](try reader.readLastText()))) of \(zone)"
+    }
+
+    /// Returns the text of a packed name.
+    func text(packed name: [UInt8]) throws -> String {
+        try name.withUnsafeBytes { try PackedName.withName(of: $0) { text($0) } }
     }
 
     func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }

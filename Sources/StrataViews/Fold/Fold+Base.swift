@@ -126,7 +126,7 @@ private struct StatedKeys {
         try event.requireText()
         key.removeAll()
         key.append(number: event.zone)
-        key.append(lastName: event.nameBytes)
+        key.append(lastRecordName: event.nameBytes)
         // A repeated key belongs to a record that takes several events.
         let isInOrder = last.bytes.withUnsafeBytes { last in
             key.bytes.withUnsafeBytes { RecordSlice.compare(last, $0) <= 0 }

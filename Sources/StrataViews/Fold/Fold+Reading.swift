@@ -29,7 +29,7 @@ extension Fold {
         for record in records {
             key.removeAll()
             key.append(number: record.zone)
-            key.append(lastName: record.name)
+            key.append(lastRecordName: record.name)
             keys.append(key.bytes)
         }
         if slice.count > 0 {

@@ -54,7 +54,7 @@ extension KeyWriter {
 
     package mutating func append(indexed target: RecordKey) {
         append(number: target.zone)
-        append(indexedText: target.name.utf8)
+        Self.withPackedName(target.name) { append(indexedText: $0) }
     }
 
     package mutating func append(latitude: Double, longitude: Double) {
@@ -110,7 +110,7 @@ package struct IndexRow {
         UnsafeRawBufferPointer(rebasing: key[value.lowerBound - 1..<value.upperBound])
     }
 
-    /// The record's name as keys hold it, which determines the order of the zone's records with the same value.
+    /// The record's name, packed as keys hold it, which determines the order of the zone's records with the same value.
     package var nameBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: key[value.upperBound...]) }
 
     /// True if the row may hold a truncated value.

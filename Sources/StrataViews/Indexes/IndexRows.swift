@@ -6,7 +6,7 @@ struct IndexRows {
     let database: UInt64
     let zone: UInt64
     // Valid only as long as the record's key.
-    /// The name as the record's key holds it.
+    /// The name, packed as the record's key holds it.
     let name: UnsafeRawBufferPointer
 
     func append(

@@ -50,7 +50,7 @@ extension ViewKeys {
     static func record(_ record: RecordKey) -> [UInt8] {
         var key = KeyWriter(reserving: record.name.utf8.count + 9)
         key.append(number: record.zone)
-        key.append(lastName: record.name)
+        key.append(lastRecordName: record.name)
         return key.bytes
     }
 }
@@ -63,7 +63,7 @@ extension RecordKey {
     package static func viewKey(zone: UInt64, name: [UInt8]) -> [UInt8] {
         var key = KeyWriter()
         key.append(number: zone)
-        name.withUnsafeBytes { key.append(lastName: $0) }
+        name.withUnsafeBytes { key.append(lastRecordName: $0) }
         return key.bytes
     }
 }

@@ -14,7 +14,8 @@ enum ReferencesMaintainer: ViewMaintainer {
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
         let row = try ReferenceRow(key)
         let source = try row.sourceKey.withUnsafeBytes { try words.record(at: $0) }
-        return "reference from \(source) to record \(words.text(row.targetName)) of \(words.zone(row.targetZone))"
+        let target = try words.text(packed: row.targetName)
+        return "reference from \(source) to record \(target) of \(words.zone(row.targetZone))"
     }
 
     /// Returns the offset of the source record's version.
@@ -26,6 +27,7 @@ enum ReferencesMaintainer: ViewMaintainer {
 /// A key of the tree of references, split into its parts.
 private struct ReferenceRow {
     let targetZone: UInt64
+    /// The name of the target, packed.
     let targetName: [UInt8]
     /// The key of the referring record.
     let sourceKey: [UInt8]
@@ -46,7 +48,7 @@ extension ViewKeys {
     static func reference(_ target: RecordKey, _ kind: ReferenceKind, after: Bool = false) -> KeyWriter {
         var key = KeyWriter()
         key.append(number: target.zone)
-        key.append(name: target.name)
+        key.append(recordName: target.name)
         key.append(byte: kind.rawValue + (after ? 1 : 0))
         return key
     }

@@ -142,7 +142,8 @@ extension Fold {
             try fork.scan(ViewTree.records, from: lower, to: upper) { key, state in
                 var keys = ReferenceKeys()
                 keys.start(source: key, zone: zone)
-                if try keys.collectOld(try RecordStateView(state, in: 0..<state.count), state) { rows.append(keys) }
+                let view = try RecordStateView(state, in: 0..<state.count)
+                if try keys.collectOld(view, state).isOutward { rows.append(keys) }
                 return true
             }
         }

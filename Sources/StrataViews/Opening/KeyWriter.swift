@@ -77,21 +77,40 @@ package struct KeyWriter: Sendable {
     /// Valid only at the end of a key.
     package mutating func append(lastName name: String) { Self.withKeyName(name) { append(lastText: $0) } }
 
-    package mutating func append(lastName name: UnsafeRawBufferPointer) {
-        if name.count <= RecordState.longestKeyName {
-            append(lastText: name)
-        } else {
-            append(lastText: Self.shortForm(of: name))
-        }
+    /// Appends a record's name as ``append(name:)`` does, in its packed form (``PackedName``).
+    package mutating func append(recordName name: String) { Self.withPackedName(name) { append(text: $0) } }
+
+    /// Valid only at the end of a key.
+    package mutating func append(lastRecordName name: String) { Self.withPackedName(name) { append(lastText: $0) } }
+
+    package mutating func append(lastRecordName name: UnsafeRawBufferPointer) {
+        Self.withPackedName(name) { append(lastText: $0) }
+    }
+
+    /// Calls `body` with the packed form of a record's name, as keys hold it.
+    package static func withPackedName<Result>(
+        _ name: String, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        var name = name
+        return try name.withUTF8 { try withPackedName(UnsafeRawBufferPointer($0), body) }
+    }
+
+    private static func withPackedName<Result>(
+        _ name: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try withKeyName(name) { try PackedName.withPacked($0, body) }
     }
 
     private static func withKeyName(_ name: String, _ body: (UnsafeRawBufferPointer) -> Void) {
         var name = name
-        name.withUTF8 { name in
-            let name = UnsafeRawBufferPointer(name)
-            if name.count <= RecordState.longestKeyName { return body(name) }
-            shortForm(of: name).withUnsafeBytes(body)
-        }
+        name.withUTF8 { withKeyName(UnsafeRawBufferPointer($0), body) }
+    }
+
+    private static func withKeyName<Result>(
+        _ name: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        if name.count <= RecordState.longestKeyName { return try body(name) }
+        return try shortForm(of: name).withUnsafeBytes(body)
     }
 
     /// Returns a form one byte longer than the longest name that is stored whole, so that the length distinguishes
@@ -102,7 +121,7 @@ package struct KeyWriter: Sendable {
         return kept + withUnsafeBytes(of: hash.littleEndian) { [UInt8]($0) }
     }
 
-    /// Returns true if a name that was read from a key is a short form.
+    /// Returns true if a name that was read from a key, and unpacked, is a short form.
     static func isShortForm(_ name: UnsafeRawBufferPointer) -> Bool { name.count > RecordState.longestKeyName }
 
     package mutating func append(int64 number: Int64) { append(bits: UInt64(bitPattern: number) ^ 1 << 63) }

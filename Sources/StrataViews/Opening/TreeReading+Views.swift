@@ -124,7 +124,9 @@ extension TreeReading {
                 try scan(ViewTree.records, from: lower, to: upper) { key, state in
                     var reader = KeyReader(key)
                     _ = try reader.readNumber()
-                    return try body(try Self.name(of: state, in: reader.readLastText()), state)
+                    return try PackedName.withName(of: try reader.readLastText()) {
+                        try body(try Self.name(of: state, named: $0), state)
+                    }
                 }
             }
         }
@@ -132,9 +134,9 @@ extension TreeReading {
 
     /// Returns a record's name, of which the key may hold only the short form.
     private static func name(
-        of state: UnsafeRawBufferPointer, in key: UnsafeRawBufferPointer
+        of state: UnsafeRawBufferPointer, named name: UnsafeRawBufferPointer
     ) throws -> UnsafeRawBufferPointer {
-        guard KeyWriter.isShortForm(key) else { return key }
+        guard KeyWriter.isShortForm(name) else { return name }
         return UnsafeRawBufferPointer(
             rebasing: state[try RecordStateView(state, in: 0..<state.count).longNamePlace()])
     }
@@ -198,13 +200,14 @@ extension TreeReading {
                     guard let kind = ReferenceKind(rawValue: try reader.readByte()) else { return true }
                     let source = reader
                     guard try reader.readNumber() == target.zone else { return true }
-                    let name = try reader.readLastText()
-                    guard KeyWriter.isShortForm(name) else { return try body(kind, name) }
-                    // The referring record exists, because otherwise its row would not.
-                    var wholeSource = source
-                    return try get(ViewTree.records, wholeSource.readLastText()) { state in
-                        try body(kind, try Self.name(of: state, in: name))
-                    } ?? true
+                    return try PackedName.withName(of: try reader.readLastText()) { name in
+                        guard KeyWriter.isShortForm(name) else { return try body(kind, name) }
+                        // The referring record exists, because otherwise its row would not.
+                        var wholeSource = source
+                        return try get(ViewTree.records, wholeSource.readLastText()) { state in
+                            try body(kind, try Self.name(of: state, named: name))
+                        } ?? true
+                    }
                 }
             }
         }
@@ -212,22 +215,22 @@ extension TreeReading {
 }
 
 extension Snapshot {
-    /// The name in a record's key, in the two parts that a page has.
-    package typealias KeyName = (start: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer)
-
-    /// Calls `body` with each record of a zone, in the order of keys, until it returns false. It receives the part of
-    /// the name that the key holds: see ``RecordStateView/name(keyName:)``.
+    /// Calls `body` with each record of a zone, in the order of keys, until it returns false. It receives the name or
+    /// its short form, which the key holds: see ``RecordStateView/name(orShort:)``.
     ///
-    /// - Parameter keyName: the name in the key of the record after which to begin; empty to begin with the first.
+    /// - Parameter name: the name or short form of the record after which to begin; empty to begin with the first.
     package func forEachRecord(
-        of zone: UInt64, after keyName: [UInt8],
-        _ body: (_ keyName: KeyName, _ state: UnsafeRawBufferPointer) throws -> Bool
+        of zone: UInt64, after name: [UInt8],
+        _ body: (_ name: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         let start = ViewKeys.numbers(zone)
+        let packed = name.withUnsafeBytes { PackedName.withPacked($0) { [UInt8]($0) } }
         try ViewKeys.withBounds(ofNumber: zone) { _, upper in
-            try (start + (keyName.isEmpty ? [] : keyName + [0])).withUnsafeBytes { lower in
+            try (start + (name.isEmpty ? [] : packed + [0])).withUnsafeBytes { lower in
                 try scanValues(ViewTree.records, from: lower, to: upper) { state, entry in
-                    try body(entry.key(dropping: start.count), state)
+                    try entry.withKey { key in
+                        try PackedName.withName(of: .init(rebasing: key[start.count...])) { try body($0, state) }
+                    }
                 }
             }
         }
@@ -235,13 +238,18 @@ extension Snapshot {
 }
 
 extension RecordStateView {
-    /// Returns a record's name, given the part of it that the key holds.
+    /// Returns a record's name, given the form that its key holds.
     package func name(keyName: UnsafeRawBufferPointer) throws -> String {
-        guard KeyWriter.isShortForm(keyName) else { return String(decoding: keyName, as: UTF8.self) }
+        try PackedName.withName(of: keyName) { try self.name(orShort: $0) }
+    }
+
+    /// Returns a record's name, given the name or its short form.
+    package func name(orShort name: UnsafeRawBufferPointer) throws -> String {
+        guard KeyWriter.isShortForm(name) else { return String(decoding: name, as: UTF8.self) }
         return try text(longNamePlace())
     }
 
-    /// Returns the name of the record whose state the bytes are, given the part of it that the key holds.
+    /// Returns the name of the record whose state the bytes are, given the form that its key holds.
     package static func name(in state: [UInt8], keyName: UnsafeRawBufferPointer) throws -> String {
         try state.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).name(keyName: keyName) }
     }

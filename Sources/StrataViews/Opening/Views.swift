@@ -12,7 +12,7 @@ import StrataTree
 /// ```
 package final class Views: Sendable {
     /// The form of the keys and rows of the trees (docs/format-keys.md §1). Views of another form are rebuilt.
-    package static let form: UInt64 = 6
+    package static let form: UInt64 = 7
 
     package let pages: PageStore
     let log: any EventLog

@@ -28,20 +28,46 @@ extension RecordFold {
                 words: [
                     1, type.low, type.high, parent.low, parent.high, share.low, share.high, fields.low, fields.high,
                 ])
-            let creator = try names.hash(.user, header.createdBy, in: fork)
-            let modifier = try names.hash(.user, header.modifiedBy, in: fork)
-            let device = try names.hash(.device, header.modifiedWith, in: fork)
-            var state = DigestHash.hash(
-                content,
-                words: [
-                    header.version.packed, UInt64(bitPattern: header.created), UInt64(bitPattern: header.modified),
-                    creator.low, creator.high, modifier.low, modifier.high, device.low, device.high,
-                ])
-            if loose != 0 { state = DigestHash.hash(state, words: [loose.low, loose.high]) }
+            let state = try stateDigest(content, header, loose: loose, in: fork)
             return Totals(
                 digests: Digests(state: state, content: content), isOutward: isOutward,
                 usedBytes: min(usedBytes, FieldValue.maximumUsedBytes))
         }
+    }
+
+    /// Returns a record's contribution to the digest of the state, which the state itself does not hold.
+    ///
+    /// - Parameters:
+    ///   - content: its contribution to the digest of the content.
+    ///   - loose: the sum of its loose links.
+    mutating func stateDigest(
+        _ content: UInt128, _ header: RecordHeader, loose: UInt128, in fork: Fork
+    ) throws -> UInt128 {
+        let creator = try names.hash(.user, header.createdBy, in: fork)
+        let modifier = try names.hash(.user, header.modifiedBy, in: fork)
+        let device = try names.hash(.device, header.modifiedWith, in: fork)
+        let state = DigestHash.hash(
+            content,
+            words: [
+                header.version.packed, UInt64(bitPattern: header.created), UInt64(bitPattern: header.modified),
+                creator.low, creator.high, modifier.low, modifier.high, device.low, device.high,
+            ])
+        return loose == 0 ? state : DigestHash.hash(state, words: [loose.low, loose.high])
+    }
+
+    /// Returns the sum of a record's loose links.
+    mutating func looseSum(
+        of view: RecordStateView, _ bytes: UnsafeRawBufferPointer, in fork: Fork
+    ) throws -> UInt128 {
+        let links = try view.links()
+        var loose: UInt128 = 0
+        if links.isParentLoose, let parent = links.parent { loose = try hash(try view.key(parent), in: fork) }
+        let table = try view.fields()
+        for index in 0..<table.count where try table.kind(at: index)?.element == .reference {
+            let field = try names.hash(.field, UInt64(table.ordinal(at: index)), in: fork)
+            _ = try hash(FieldValue(decoding: bytes, in: try table.range(at: index)), field, &loose, in: fork)
+        }
+        return loose
     }
 
     private mutating func hash(_ key: RecordKey, in fork: Fork) throws -> UInt128 {

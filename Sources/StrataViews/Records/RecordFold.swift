@@ -205,9 +205,12 @@ struct RecordFold {
             oldState.append(raw: bytes)
         }
         let view = try RecordStateView(bytes, in: 0..<bytes.count)
-        let isOutward = try references.collectOld(view, bytes)
+        let links = try references.collectOld(view, bytes)
+        let loose = links.isLoose ? try looseSum(of: view, bytes, in: fork) : 0
+        let content = view.contentDigest
+        let state = try stateDigest(content, try view.header(), loose: loose, in: fork)
         return Totals(
-            digests: Digests(state: view.stateDigest, content: view.contentDigest), isOutward: isOutward,
+            digests: Digests(state: state, content: content), isOutward: links.isOutward,
             usedBytes: try usedBytes(of: view, bytes, in: fork))
     }
 
@@ -244,12 +247,10 @@ struct RecordFold {
     ) throws -> Totals {
         var reader = KeyReader(key)
         _ = try reader.readNumber()
-        let totals = try takeDigests(
-            of: state.bytes, zone, try reader.readLastText(), in: target.fork)
-        try state.withMutableBytes { bytes in
-            try RecordStateView.setDigests(
-                state: totals.digests.state, content: totals.digests.content, in: bytes)
+        let totals = try PackedName.withName(of: try reader.readLastText()) {
+            try takeDigests(of: state.bytes, zone, $0, in: target.fork)
         }
+        try state.withMutableBytes { try RecordStateView.setDigest(content: totals.digests.content, in: $0) }
         try state.bytes.withUnsafeBytes { state in
             if let loader = target.loader {
                 try loader.append(key, state)

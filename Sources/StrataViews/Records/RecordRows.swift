@@ -17,8 +17,8 @@ package struct RecordRows {
         cursor = snapshot.cursor(ViewTree.records)
     }
 
-    /// Returns the next record, with the part of the name that its key holds (``RecordStateView/name(keyName:)``); nil
-    /// after the last.
+    /// Returns the next record, with the name as its key holds it (``RecordStateView/name(keyName:)``); nil after the
+    /// last.
     package mutating func next() throws -> (keyName: [UInt8], state: [UInt8])? {
         let isThere = try hasBegun ? cursor.next() : ViewKeys.numbers(zone).withUnsafeBytes { try cursor.seek($0) }
         hasBegun = true

@@ -132,7 +132,7 @@ struct RecordSlice {
     ) {
         key.removeAll()
         key.append(number: zone)
-        key.append(lastName: name)
+        key.append(lastRecordName: name)
         if zone != lastZone {
             zones.insert(zone)
             lastZone = zone

@@ -29,10 +29,14 @@ struct ReferenceKeys {
         self.zone = zone
     }
 
-    /// Collects the references before the change; returns true if one leads to another zone.
-    mutating func collectOld(_ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
-        var isOutward = false
+    /// Collects the references before the change.
+    ///
+    /// - Returns: true if one leads to another zone, and true if one is loose.
+    mutating func collectOld(
+        _ view: RecordStateView, _ bytes: UnsafeRawBufferPointer
+    ) throws -> (isOutward: Bool, isLoose: Bool) {
         let links = try view.links()
+        var (isOutward, isLoose) = (false, links.isParentLoose)
         if let parent = links.parent {
             let key = try view.key(parent)
             isOutward = key.zone != zone
@@ -43,10 +47,11 @@ struct ReferenceKeys {
             let value = try FieldValue(decoding: bytes, in: try table.range(at: index))
             for reference in Self.references(value) {
                 isOutward = isOutward || reference.target.zone != zone
+                isLoose = isLoose || reference.isLoose
                 old.insert(row(reference.target, Self.kind(of: reference)))
             }
         }
-        return isOutward
+        return (isOutward, isLoose)
     }
 
     /// Collects a reference after the change; returns true if it leads to another zone.

@@ -41,7 +41,7 @@ enum SharedRecordsMaintainer: EventRowMaintainer {
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
         var reader = KeyReader(key)
         let zone = words.zone(try reader.readNumber())
-        let name = words.text(try reader.readText())
+        let name = try words.text(packed: try reader.readText())
         return "record \(name) of \(zone) in share \(try reader.readNumber())"
     }
 }
@@ -75,7 +75,7 @@ extension ViewKeys {
     static func sharedRecord(_ record: RecordKey) -> KeyWriter {
         var key = KeyWriter(reserving: record.name.utf8.count + 2 * sharedRecordTail)
         key.append(number: record.zone)
-        key.append(name: record.name)
+        key.append(recordName: record.name)
         return key
     }
 }
@@ -109,7 +109,7 @@ extension TreeReading {
         var reader = KeyReader(key)
         var prefix = KeyWriter(reserving: key.count + ViewKeys.sharedRecordTail)
         prefix.append(number: try reader.readNumber())
-        // Both keys hold a long name in its short form.
+        // Both keys hold the name in the same form.
         prefix.append(text: try reader.readLastText())
         return try hierarchicalShare(under: prefix)
     }

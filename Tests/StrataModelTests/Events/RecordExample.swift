@@ -68,8 +68,8 @@ struct RecordExample {
 
     private static let stateParts: [(count: Int, what: String)] =
         [
-            (1, "form 1"), (2, "size of the header: 64"), (8, "version: offset 1, event 1"),
-            (16, "digest of the state, not yet known"), (16, "digest of the content, not yet known"),
+            (1, "form 2"), (2, "size of the header: 48"), (8, "version: offset 1, event 1"),
+            (16, "digest of the content, not yet known"),
             (8, "created 1767225601000000"), (1, "modified 0 later"), (1, "type 1"), (1, "created by user 1"),
             (1, "modified by user 1"), (1, "with device 2"), (1, "the last event was full"),
             (7, "field 1: key 2, 5 bytes: parent in zone 1, list"),

@@ -46,15 +46,15 @@ struct RecordFormatPageTests {
         let state = RecordState(
             header: RecordHeader(
                 version: Version(packed: 0x11), type: 0x22, created: 0x33, createdBy: 0x44, modified: 0x33 + 0x2B,
-                modifiedBy: 0x66, modifiedWith: 0x77, eventsSinceFull: 0x08, stateDigest: 0x19, contentDigest: 0x2A))
+                modifiedBy: 0x66, modifiedWith: 0x77, eventsSinceFull: 0x08, contentDigest: 0x2A))
         var writer = ByteWriter()
         try state.encode(into: &writer)
         let rows = page.table(0, ofSection: 17)
-        let firstBytes: [UInt8] = [1, 57, 0x11, 0x19, 0x2A, 0x33]
+        let firstBytes: [UInt8] = [2, 41, 0x11, 0x2A, 0x33]
         for (row, byte) in zip(rows, firstBytes) { #expect(writer.bytes[try #require(Int(row[0]))] == byte, "\(row)") }
-        #expect(rows.prefix(6).map { $0[1] } == ["1", "2", "8", "16", "16", "8"])
-        #expect(writer.bytes[51...] == [0x56, 0x22, 0x44, 0x66, 0x77, 0x08, 0])
-        #expect(rows[6][0] == "51" && rows[11][2].hasSuffix("0…\(RecordHeader.maximumEventsSinceFull)"))
+        #expect(rows.prefix(5).map { $0[1] } == ["1", "2", "8", "16", "8"])
+        #expect(writer.bytes[35...] == [0x56, 0x22, 0x44, 0x66, 0x77, 0x08, 0])
+        #expect(rows[5][0] == "35" && rows[10][2].hasSuffix("0…\(RecordHeader.maximumEventsSinceFull)"))
     }
 
     @Test("§18 Keyed fields: numbers and whether optional")

@@ -19,8 +19,8 @@ struct AuditQueueTests {
     @Test("They are due after their time, again after the same time, and never when none waits")
     func delay() {
         let queue = queue(20)
-        queue.add([audit()]) {}
         let start = ContinuousClock.now
+        queue.add([audit()]) {}
         #expect(queue.awaitDue() && queue.awaitDue())
         #expect(start.duration(to: .now) >= .milliseconds(38))
         #expect(queue.take().count == 1 && queue.isEmpty)

@@ -125,6 +125,36 @@ struct PipelineInvariantTests {
         }
     }
 
+    @Test("A request that was judged on a lost line is judged again, whatever became of it there (3)")
+    func lostLine() throws {
+        for isPoisoned in [false, true] {
+            let pipeline = try Self.pipeline()
+            var first = Self.batch(of: pipeline)
+            pipeline.releaseDeciding()
+            pipeline.state.withLock { $0.turns.takeDeciding() }
+            var second = Batch()
+            let request = NoteRequest.saving(["a"], policy: .ifServerRecordUnchanged)
+            pipeline.decide(
+                [Submission(request, as: Self.anna, OperationInfo(), reply: .function { _ in })], &second)
+            guard case .nothing? = second.entries.first?.outcome else {
+                Issue.record("a note was saved over the one of the line")
+                return
+            }
+            if isPoisoned {
+                second.entries[0].outcome = .poisoned(StrataError(.malformed, "The test says so."))
+                second.isBroken = true
+            }
+            // Another writer comes first, so that no state ever has the note.
+            let other = Envelope(events: [try ConsoleActedEvent(ConsoleNote("x")).event()])
+            _ = try pipeline.log.commit([other.encoded()[...]])
+            #expect(pipeline.append(&first).isEmpty)
+            pipeline.complete(&second)
+            let answers = pipeline.append(&second)
+            pipeline.returnTurns()
+            #expect(try answers.map { try $0.1.get().offset } == [3])
+        }
+    }
+
     @Test("A batch that depended on a lost one is decided again, and refused with it (7)")
     func dependent() throws {
         let pipeline = try Self.pipeline()

@@ -114,6 +114,38 @@ struct LastingDamageTests {
         try worn.checkEndAndClose()
     }
 
+    @Test("Threads that wait for new views or for indexes go on once there will be none", .timeLimit(.minutes(1)))
+    func waiting() throws {
+        // A reader that is not woken waits longer than the test.
+        let worn = try DamagedStore(.map, indexing: true, patienceMilliseconds: 600_000)
+        let (pipeline, store) = (worn.store.pipeline, worn.store)
+        try #require(pipeline.claimTurns())
+        pipeline.releaseDeciding()
+        pipeline.live.note(DamagedStore.error, in: store.views)
+        let ended = Lock<[StrataError.Code?]>([])
+        let reader = try WorkerThread(name: "reader") {
+            let code = thrownCode {
+                _ = try pipeline.live.sound(after: DamagedStore.error, reading: store.views.pages.snapshot())
+            }
+            ended.withLock { $0.append(code) }
+        }
+        let query = try WorkerThread(name: "query") {
+            store.awaitIndexes()
+            ended.withLock { $0.append(nil) }
+        }
+        // Both wait for the thread that has the turn to append.
+        usleep(50_000)
+        #expect(ended.withLock { $0.isEmpty })
+        worn.disk.fail(.create, from: 1, with: .errno(ENOSPC), on: "views")
+        _ = pipeline.following { throw DamagedStore.error }
+        pipeline.releaseAppending()
+        #expect(eventually { ended.withLock { $0.count } == 2 })
+        #expect(ended.withLock { $0.contains(.noSpace) && $0.contains(nil) })
+        worn.disk.heal()
+        try worn.checkEndAndClose()
+        for thread in [reader, query] { thread.join() }
+    }
+
     @Test("A log that is damaged too is an error of the log, and stays as it is")
     func logToo() throws {
         let worn = try DamagedStore(.map, segmentBytes: 64 << 10)

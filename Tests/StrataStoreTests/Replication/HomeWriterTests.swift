@@ -1,3 +1,4 @@
+import Glibc
 import StrataLog
 import StrataModel
 import StrataReplication
@@ -14,10 +15,11 @@ struct HomeWriterTests {
     private let sequence = MemorySequencer.Sequence()
 
     private func client(
-        _ sequencer: (any Sequencer)? = nil, writes: LogPlace.Writes = .home
+        _ sequencer: (any Sequencer)? = nil, writes: LogPlace.Writes = .home,
+        _ options: ReplicatedLog.Options = ReplicatedLog.Options()
     ) throws -> (client: Client, log: ReplicatedLog) {
         let log = try ReplicatedLog.open(
-            at: "/Notes.strata", sequencer: sequencer ?? MemorySequencer(sequence),
+            at: "/Notes.strata", sequencer: sequencer ?? MemorySequencer(sequence), options: options,
             platform: Platform(files: SimulatedDisk()))
         var options = StoreOptions.service
         options.place = LogPlace(address: "memory") { _ in MemorySequencer() }.writing(writes)
@@ -127,10 +129,13 @@ struct HomeWriterTests {
         #expect(refusal.code == .serverResponseLost && refusal.retryAfterSeconds != nil && !other.exists("misled"))
     }
 
-    /// Lets another store write before each entry.
+    /// Lets another store write before each entry, and gives neither answers nor entries while it is muted.
     private final class OvertakenSequencer: RequestCarrier {
         let inner: MemorySequencer
         let overtake = Lock<(@Sendable () -> Void)?>(nil)
+        /// Called when the home writer has answered for the first time.
+        let answered = Lock<(@Sendable () -> Void)?>(nil)
+        let isMuted = Lock(false)
 
         init(_ inner: MemorySequencer) { self.inner = inner }
 
@@ -139,11 +144,13 @@ struct HomeWriterTests {
 
         func append(_ entry: [UInt8], id: Identifier, expecting: UInt64) -> SequencerAnswer {
             overtake.withLock { $0 }?()
-            return inner.append(entry, id: id, expecting: expecting)
+            let answer = inner.append(entry, id: id, expecting: expecting)
+            return isMuted.withLock { $0 } ? .unknown(StrataError(.outcomeUnknown, "No answer came.")) : answer
         }
 
         func entries(after number: UInt64, waitingMilliseconds milliseconds: Int) throws -> [[UInt8]] {
-            try inner.entries(after: number, waitingMilliseconds: milliseconds)
+            let entries = try inner.entries(after: number, waitingMilliseconds: min(milliseconds, 5))
+            return isMuted.withLock { $0 } ? [] : entries
         }
 
         func last() throws -> UInt64 { try inner.last() }
@@ -152,8 +159,67 @@ struct HomeWriterTests {
         func serve(_ process: Identifier, _ body: @escaping MemorySequencer.Serving) { inner.serve(process, body) }
 
         func ask(_ process: Identifier, _ message: [UInt8], milliseconds: Int) -> CarriedAnswer {
-            inner.ask(process, message, milliseconds: milliseconds)
+            let answer = inner.ask(process, message, milliseconds: milliseconds)
+            let body = answered.withLock { body in
+                defer { body = nil }
+                return body
+            }
+            body?()
+            return answer
         }
+    }
+
+    /// A process whose own append has no outcome when the home writer answers it.
+    private func unsettled(
+        by home: Client, answerMilliseconds: Int
+    ) throws -> (client: Client, sequencer: OvertakenSequencer) {
+        #expect(home.zones(save: ["Notes"]) == [nil])
+        let sequencer = OvertakenSequencer(MemorySequencer(sequence))
+        let other = try client(
+            sequencer, .init(outcomeMilliseconds: 50, answerMilliseconds: answerMilliseconds)
+        ).client
+        try other.store.confirm()
+        let own = Submission(
+            NoteRequest.makingZones([ZoneID("Own")]), as: other.actor, OperationInfo(), reply: .function { _ in })
+        sequencer.answered.withLock { answered in
+            answered = { [pipeline = other.store.pipeline] in
+                sequencer.isMuted.withLock { $0 = true }
+                pipeline.enqueue(own)
+                #expect(eventually { !pipeline.acceptsWrites })
+            }
+        }
+        return (other, sequencer)
+    }
+
+    @Test("An answer waits for the outcome of an append of this process, but not forever", .timeLimit(.minutes(1)))
+    func unsettledAppend() throws {
+        let home = try client().client
+        let (other, sequencer) = try unsettled(by: home, answerMilliseconds: 200)
+        let start = ContinuousClock.now
+        guard case .failure(let refusal) = other.modify([.init("lost")]) else {
+            Issue.record("a commit was shown after one that nobody knows")
+            return
+        }
+        #expect(refusal.code == .serverResponseLost && refusal.message.contains("outcome is still unknown here"))
+        #expect(start.duration(to: .now) >= .milliseconds(200))
+        sequencer.isMuted.withLock { $0 = false }
+        #expect(eventually { other.codes([.init("later")]) == [nil] })
+        #expect(other.exists("lost") && home.exists("lost"))
+    }
+
+    @Test("An answer is given once the outcome of an append of this process is known")
+    func settledAppend() throws {
+        let home = try client().client
+        let (other, sequencer) = try unsettled(by: home, answerMilliseconds: 60_000)
+        let settling = try WorkerThread(name: "settling") {
+            #expect(eventually { !other.store.pipeline.acceptsWrites })
+            usleep(100_000)
+            sequencer.isMuted.withLock { $0 = false }
+        }
+        try other.save("waited")
+        settling.join()
+        // The home writer has judged it.
+        #expect(appended(home) == 2 && other.exists("waited"))
     }
 
     @Test("A request that always comes second is sent to the process that comes first")

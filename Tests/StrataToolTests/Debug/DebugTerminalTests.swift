@@ -178,6 +178,32 @@ import Testing
         #expect(terminal.isRestored)
     }
 
+    /// Setting the terminal in the background would stop the process instead of ending it.
+    @Test(.needs(.libedit)) func aSignalInTheBackgroundLeavesTheTerminalAlone() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        let notes = try (0..<3_000).map { try fixture.noteEvent("a note with a long name \($0)") }
+        try fixture.append(Envelope(header: StoreFixture.header, events: notes).encoded())
+        try fixture.close()
+        // When the session is stopped (147), the shell goes on with a job that sets the terminal.
+        let line = """
+            set -m; export TERM=xterm NO_COLOR=1 XDG_STATE_HOME="$PWD/state"; \
+            sh -c 'echo $$ >session; exec "$0" debug \(fixture.name)' '\(try ToolProcess.toolPath)'; \
+            stty sane -echo; kill %1; kill -CONT %1; code=147; \
+            while [ $code = 147 ]; do sleep 0.05; wait %1; code=$?; done; echo "ended $code"
+            """
+        let terminal = try PseudoTerminal(line, in: fixture.directory.path)
+        #expect(terminal.waits(for: "strata 0> "))
+        // The command does not end before its output is read.
+        terminal.type("step 2\r")
+        #expect(eventually { terminal.takesSignals })
+        let session = try String(contentsOfFile: fixture.directory.path("session"), encoding: .utf8)
+        kill(try #require(pid_t(session.dropLast())), SIGSTOP)
+        #expect(terminal.waits(for: "ended \(128 + SIGTERM)"), "\(terminal.text.suffix(200))")
+        #expect(!terminal.isRestored, "the terminal is as the other job has set it")
+        #expect(terminal.finish() == 0)
+    }
+
     @Test func aDumbTerminalGivesLines() throws {
         let fixture = try StateFixture()
         let terminal = try debug(fixture, "--user anna", "TERM=dumb")

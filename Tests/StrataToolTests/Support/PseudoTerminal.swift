@@ -118,6 +118,12 @@ final class PseudoTerminal {
         return settings.c_lflag & tcflag_t(ECHO) != 0 && settings.c_lflag & tcflag_t(ICANON) != 0
     }
 
+    /// Whether keys such as ^C send signals, as they do not while a line is edited.
+    var takesSignals: Bool {
+        var settings = termios()
+        return tcgetattr(follower, &settings) == 0 && settings.c_lflag & tcflag_t(ISIG) != 0
+    }
+
     /// Kills the shell and what it has started.
     private func end() {
         kill(-identifier, SIGKILL)

@@ -88,6 +88,10 @@ struct HistoryNames {
         "\u{10FFFF}",
         String(repeating: "long ", count: 50), longest, longest + "\u{0}", String(repeating: "\u{1}", count: 300),
         String(repeating: "\u{1}", count: 301), String(repeating: "\u{0}", count: 4_096),
+        // Whole UUIDs, and names that are nearly such.
+        "0059E3A1-07F3-4C52-9B0E-0101D2000000", "0059e3a1-07f3-4c52-9b0e-0101d2000000",
+        "0059E3A1-07F3-4C52-9B0E-0101D200000", "0059E3A1-07F3-4C52-9B0E-0101D2000000\u{0}",
+        "0059E3A1-07F3-4C52-9B0E-0101D200000G", "0059E3A1-",
     ]
     /// As many bytes as 255 characters can have.
     static let longest = String(repeating: "\u{1F9F6}", count: 255)

@@ -89,7 +89,7 @@ extension PlainStore {
     }
 
     private static func recordKey(_ key: RecordKey) -> [UInt8] {
-        PlainKey.number(key.zone) + PlainKey.lastName(key.name)
+        PlainKey.number(key.zone) + PlainKey.lastRecordName(key.name)
     }
 
     private static func contentKey(_ event: SubscriptionSavedEvent) -> [UInt8] {
@@ -122,7 +122,6 @@ extension PlainStore {
     private func row(of key: RecordKey, _ state: RecordState) throws -> [UInt8] {
         var state = state
         let digests = try digests(of: key, state)
-        state.header.stateDigest = digests.state
         state.header.contentDigest = digests.content
         var writer = ByteWriter()
         try state.encode(into: &writer)
@@ -157,7 +156,8 @@ extension PlainStore {
         var tree: Tree = [:]
         for (source, state) in records {
             for (target, kind) in Self.targets(of: state) {
-                let key = PlainKey.number(target.zone) + PlainKey.name(target.name) + [kind] + Self.recordKey(source)
+                let key =
+                    PlainKey.number(target.zone) + PlainKey.recordName(target.name) + [kind] + Self.recordKey(source)
                 tree[key] = []
             }
         }

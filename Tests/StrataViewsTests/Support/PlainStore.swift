@@ -126,7 +126,7 @@ struct PlainStore {
             members[[event.user, event.zone, event.share]] = Row(version: version, value: event)
         case .sharedRecord:
             let event = try SharedRecordEvent(decoding: body)
-            let key = PlainKey.number(event.record.zone) + PlainKey.name(event.record.name)
+            let key = PlainKey.number(event.record.zone) + PlainKey.recordName(event.record.name)
             sharedRecords[key + PlainKey.number(event.share)] = Row(version: version, value: event)
         default: break
         }

@@ -4,6 +4,7 @@ import StrataModel
 import StrataQuery
 import StrataStore
 import StrataSystem
+import TestSupport
 
 /// Strata with tasks in it.
 final class StrataTasks: AsyncTaskStore {
@@ -13,6 +14,7 @@ final class StrataTasks: AsyncTaskStore {
     private let path: String
     private let records: TaskRecords
     private let opened: Lock<Store?> = Lock(nil)
+    private let files = CountedFiles(RealFileSystem())
 
     init(path: String, _ records: TaskRecords) {
         self.path = path
@@ -27,7 +29,7 @@ final class StrataTasks: AsyncTaskStore {
             var options = StoreOptions()
             // As much memory for pages as the peers have for theirs.
             options.pages.maximumDirtyPages = 256 << 8
-            let store = try Store.open(at: path, options: options)
+            let store = try Store.open(at: path, options: options, platform: Platform(files: files))
             opened = store
             return store
         }
@@ -106,7 +108,18 @@ final class StrataTasks: AsyncTaskStore {
         StrataReader(try store(), readsPerSnapshot: isShared ? 1 : readsPerSnapshot)
     }
 
-    var logBytes: Double { allocatedBytes(of: "\(path)/log") }
+    var writeCounts: WriteCounts? { files.counts }
+
+    /// The bytes on the disk of the log, of the views and of all else.
+    func spaceParts() throws -> (log: Double, views: Double, other: Double) {
+        var parts = (log: 0.0, views: 0.0, other: allocatedBytes(of: path))
+        for name in try RealFileSystem().list(path) {
+            let bytes = allocatedBytes(of: "\(path)/\(name)")
+            if name == "log" { parts.log += bytes } else if name.hasPrefix("views") { parts.views += bytes }
+        }
+        parts.other -= parts.log + parts.views
+        return parts
+    }
 
     func close() throws {
         try opened.withLock { store in

@@ -1,5 +1,6 @@
 import StrataModel
 import StrataStore
+import TestSupport
 
 /// A store of tasks that is measured: Strata, or one of its peers. Its writes are durable when they return.
 protocol TaskStore: AnyObject, Sendable {
@@ -9,6 +10,8 @@ protocol TaskStore: AnyObject, Sendable {
     var configuration: String { get }
     /// The files and folders that are the store.
     var paths: [String] { get }
+    /// What was written to its files so far; nil if that is not counted.
+    var writeCounts: WriteCounts? { get }
 
     /// Fills an empty store with the first records, without syncing each, and makes the indexes.
     func fill(_ count: Int) throws
@@ -30,6 +33,7 @@ protocol TaskStore: AnyObject, Sendable {
 }
 
 extension TaskStore {
+    var writeCounts: WriteCounts? { nil }
     func settle() throws {}
     func awaitBackground() throws {}
     func rest() throws { try settle() }

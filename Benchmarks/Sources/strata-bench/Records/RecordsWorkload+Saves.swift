@@ -36,7 +36,16 @@ extension RecordsWorkload {
             bars: [
                 "SQLite": bar(.ratioAtLeast(2), quick: .ratioAtLeast(1)),
                 "RocksDB": bar(.ratioAtLeast(0.9), quick: .ratioAtLeast(1)),
-            ]) + processor(figures, bar: bar(.atMost(28), quick: .atMost(60)))
+            ]) + processor(figures, bar: bar(.atMost(28), quick: .atMost(60))) + [tail(figures)]
+    }
+
+    /// The row of how much longer the slowest requests take than the usual one.
+    func tail(_ figures: TaskFigures) -> Measurement {
+        Measurement(
+            workload: Self.name, metric: "\(figures.metric): p99 of a request against its p50", unit: "×",
+            records: recordCount,
+            strata: figures.strata.map { $0.latencies.microseconds(of: 0.99) / $0.latencies.microseconds(of: 0.5) },
+            bar: bar(.atMost(3)))
     }
 
     private func processor(_ figures: TaskFigures, bar: Measurement.Bar) -> [Measurement] {
@@ -49,8 +58,9 @@ extension RecordsWorkload {
 
     func updates(_ sides: TaskSides, _ progress: (String) -> Void) throws -> [Measurement] {
         let run = Self.updating(sides, "durable updates in requests of \(Self.requestCount), 1 client")
-        return try measurements(
-            compare(run, sides, progress), bars: ["SQLite": bar(.ratioAtLeast(2), quick: .ratioAtLeast(1))])
+        let figures = try compare(run, sides, progress)
+        return measurements(figures, bars: ["SQLite": bar(.ratioAtLeast(2), quick: .ratioAtLeast(1))])
+            + [tail(figures)]
     }
 
     func hotUpdates(_ sides: TaskSides, _ progress: (String) -> Void) throws -> [Measurement] {
@@ -109,10 +119,12 @@ extension RecordsWorkload {
         if size.isAlone { return try measurements(compare(run, sides, progress), bars: bars) }
         progress("records: \(run.metric), and tasks")
         func tasks(_ store: any AsyncTaskStore) throws -> Load {
-            try Load.runTasks(
-                clients: run.clients, seconds: seconds(of: run), finish: store.settle, rest: store.awaitBackground
-            ) { [numbers = sides.numbers] in
-                try await store.write(TaskWrite.inserts(numbers.take(1)))
+            try Load.counting(store) {
+                try Load.runTasks(
+                    clients: run.clients, seconds: seconds(of: run), finish: store.settle, rest: store.awaitBackground
+                ) { [numbers = sides.numbers] in
+                    try await store.write(TaskWrite.inserts(numbers.take(1)))
+                }
             }
         }
         func tasks(grouping sqlite: SQLiteTasks) throws -> Load {
@@ -148,10 +160,12 @@ extension RecordsWorkload {
             [
                 { try run.load(of: strata, seconds: seconds) },
                 {
-                    try Load.runTasks(
-                        clients: 1, seconds: seconds, finish: strata.settle, rest: strata.awaitBackground
-                    ) { [numbers = sides.numbers] in
-                        try await strata.write(TaskWrite.inserts(numbers.take(1)))
+                    try Load.counting(strata) {
+                        try Load.runTasks(
+                            clients: 1, seconds: seconds, finish: strata.settle, rest: strata.awaitBackground
+                        ) { [numbers = sides.numbers] in
+                            try await strata.write(TaskWrite.inserts(numbers.take(1)))
+                        }
                     }
                 },
                 {

@@ -57,9 +57,9 @@ extension RecordsWorkload {
         return size.isQuick ? [1_000, 10_000, 50_000] : all
     }
 
-    func growth(_ progress: (String) -> Void) throws -> [Measurement] {
-        var measurements: [Measurement] = []
-        var fetches: [[Double]] = []
+    /// - Parameter done: takes the rows of each size, as those of ten million take long.
+    func growth(_ progress: (String) -> Void, done: ([Measurement]) throws -> Void) throws {
+        var (fetches, inserts): ([[Double]], [[Double]]) = ([], [])
         for count in isTrial ? Array(counts.prefix(1)) : counts {
             progress("records: \(count) records into each")
             let sides = try TaskSides(TaskRecords(), count: count, in: folder)
@@ -70,25 +70,26 @@ extension RecordsWorkload {
             // The others would take hours to be filled with ten million.
             (insert.configurations, insert.rocksConfigurations) = ([.tuned], [.large])
             (fetch.configurations, fetch.rocksConfigurations) = ([.tuned], [.large])
-            // Nor are the peers filled with them, unless that is asked for.
-            let isAlone = count > Self.fullCount && size.records == nil
-            (insert.isAlone, fetch.isAlone) = (isAlone, isAlone)
             insert.metric = "growing: \(insert.metric)"
             fetch.metric = "growing: \(fetch.metric)"
             let fetched = try compare(fetch, sides, rounds: fewRounds, progress)
             fetches.append(fetched.strata.map { 1e6 / $0.rate })
-            measurements += fetched.measurements(Self.name, records: count)
-            measurements += try compare(insert, sides, rounds: fewRounds, progress)
-                .measurements(Self.name, records: count)
+            let inserted = try compare(insert, sides, rounds: fewRounds, progress)
+            inserts.append(inserted.strata.map(\.rate))
+            try done(
+                fetched.measurements(Self.name, records: count) + inserted.measurements(Self.name, records: count))
         }
-        if counts.count > 2, fetches.count == counts.count {
-            measurements.append(
-                Measurement(
-                    workload: Self.name, metric: "fetch by ID, \(counts[counts.count - 1]) records", unit: "µs",
-                    strata: fetches[counts.count - 1], peer: "\(counts[1]) records", peerValues: fetches[1],
-                    bar: bar(.ratioAtMost(2))))
-        }
-        return measurements
+        guard counts.count > 2, fetches.count == counts.count, let largest = counts.last else { return }
+        let last = counts.count - 1
+        try done([
+            Measurement(
+                workload: Self.name, metric: "fetch by ID, \(largest) records", unit: "µs", strata: fetches[last],
+                peer: "\(counts[1]) records", peerValues: fetches[1], bar: bar(.ratioAtMost(2))),
+            Measurement(
+                workload: Self.name, metric: "durable inserts, \(largest) records", unit: "saves/s",
+                strata: inserts[last], peer: "\(counts[last - 1]) records", peerValues: inserts[last - 1],
+                bar: bar(.ratioAtLeast(0.7))),
+        ])
     }
 
     // MARK: Long runs
@@ -128,7 +129,9 @@ extension RecordsWorkload {
             let figures = TaskFigures(
                 metric: metric, unit: unit, strata: [loads[0]],
                 peers: [("SQLite", settings.sqlite.name, [loads[1]]), ("RocksDB", settings.rocks.name, [loads[2]])])
-            return figures.measurements(Self.name, records: recordCount, isLong: true, bars: kind.bars)
+            let rows = figures.measurements(Self.name, records: recordCount, isLong: true, bars: kind.bars)
+            // The calls of the mix are of several kinds.
+            return rows + (kind.name.hasPrefix("mixed") ? [] : [tail(figures)])
         }
     }
 
@@ -145,9 +148,9 @@ extension RecordsWorkload {
 
     /// Runs a load of one store with nothing else in the process, and notes its memory and what it is on the disk.
     private func aloneInTheProcess(
-        count: Int? = nil, _ prepare: (TaskSides) throws -> (any TaskStore, () throws -> Load)
+        _ prepare: (TaskSides) throws -> (any TaskStore, () throws -> Load)
     ) throws -> Load {
-        let sides = try TaskSides(TaskRecords(), count: count ?? recordCount, in: folder)
+        let sides = try TaskSides(TaskRecords(), count: recordCount, in: folder)
         defer { sides.close() }
         let before = MemoryGauge.anonymousAtRest
         let (store, body) = try prepare(sides)
@@ -155,60 +158,5 @@ extension RecordsWorkload {
         load.peakMebibytes = peak
         load.diskBytes = store.diskBytes
         return load
-    }
-
-    // MARK: Space
-
-    /// Stores that got all of their records by inserts, closed and at rest.
-    func space(_ progress: (String) -> Void) throws -> [Measurement] {
-        let stores: [(TaskSides) throws -> any TaskStore] = [
-            { try $0.strata() }, { try $0.sqlite(.tuned) }, { try $0.rocks(.large) },
-        ]
-        var logBytes = 0.0
-        let loads = try stores.map { store in
-            try aloneInTheProcess(count: 1) { sides in
-                let store = try store(sides)
-                progress("records: space of \(recordCount) inserts: \(store.fullName)")
-                let numbers = sides.numbers
-                return (
-                    store,
-                    {
-                        let load = try Load.alone(seconds: .infinity, rest: store.awaitBackground) {
-                            let next = numbers.take(Self.requestCount)
-                            guard next.lowerBound < recordCount else { return nil }
-                            try store.write(TaskWrite.inserts(next))
-                            return next.count
-                        }
-                        try store.rest()
-                        ProcessUsage.awaitRest()
-                        try store.close()
-                        if let strata = store as? StrataTasks { logBytes = strata.logBytes }
-                        return load
-                    }
-                )
-            }
-        }
-        let records = TaskRecords()
-        let json = (0..<recordCount).reduce(0.0) { $0 + Double(records.jsonBytes($1)) }
-        func compared(
-            _ metric: String, _ bytes: Double?, _ peer: String, _ peerBytes: Double?, _ bar: Measurement.Bar
-        ) -> Measurement {
-            Measurement(
-                workload: Self.name, metric: metric, unit: "MiB", records: recordCount,
-                strata: [(bytes ?? .nan) / mebibyte], peer: peer, peerValues: [(peerBytes ?? .nan) / mebibyte],
-                bar: bar)
-        }
-        let whole = "the whole store after as many inserts, closed"
-        let filling = TaskFigures(
-            metric: "filling it by durable inserts", strata: [loads[0]],
-            peers: [
-                ("SQLite", SQLiteConfiguration.tuned.name, [loads[1]]),
-                ("RocksDB", RocksConfiguration.large.name, [loads[2]]),
-            ])
-        return [
-            compared(whole, loads[0].diskBytes, "SQLite", loads[1].diskBytes, bar(.ratioAtMost(1.5))),
-            compared(whole, loads[0].diskBytes, "RocksDB", loads[2].diskBytes, .none),
-            compared("its log", logBytes, "the records as JSON", json, bar(.ratioAtMost(0.5))),
-        ] + filling.measurements(Self.name, records: recordCount)
     }
 }

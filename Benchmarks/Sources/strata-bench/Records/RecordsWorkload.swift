@@ -42,7 +42,7 @@ struct RecordsWorkload: Workload {
             for (part, measure) in group where isWanted(part) { try done(measure(sides, progress)) }
         }
         if isWanted(.sizes) { try done(sizes(progress)) }
-        if isWanted(.growth) { try done(growth(progress)) }
+        if isWanted(.growth) { try growth(progress, done: done) }
         if isWanted(.space) { try done(space(progress)) }
         if isWanted(.long) { try done(long(progress)) }
     }
@@ -75,7 +75,7 @@ struct RecordsWorkload: Workload {
     ) throws -> TaskFigures {
         progress("records: \(run.metric)")
         let rounds = rounds ?? self.rounds
-        if size.isAlone || run.isAlone {
+        if size.isAlone {
             let strata = try sides.strata()
             let loads = try (0..<rounds).map { _ in try run.load(of: strata, seconds: seconds(of: run)) }
             return TaskFigures(metric: run.metric, unit: run.unit, strata: loads, peers: [])

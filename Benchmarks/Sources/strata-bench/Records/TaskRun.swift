@@ -12,8 +12,6 @@ struct TaskRun {
     var isGrouped = false
     /// True if nothing is written, so that nothing has to be flushed either.
     var isReading = false
-    /// True if the peers are left out.
-    var isAlone = false
     /// Prepares a side before the clients of a round begin.
     var prepare: @Sendable (any TaskStore) throws -> Void = { _ in }
     /// Makes what one client does, after its preparations.
@@ -31,14 +29,18 @@ struct TaskRun {
         try prepare(store)
         func finish() throws { if !isReading { try store.settle() } }
         if clients > 1 {
-            return try Load.run(clients: clients, seconds: seconds, finish: finish, rest: store.awaitBackground) {
-                [client] number in
-                try client(store, number)
+            return try Load.counting(store) {
+                try Load.run(clients: clients, seconds: seconds, finish: finish, rest: store.awaitBackground) {
+                    [client] number in
+                    try client(store, number)
+                }
             }
         }
         let body = try client(store, 0)
         ProcessUsage.awaitRest()
-        return try Load.alone(seconds: seconds, finish: finish, rest: store.awaitBackground, body)
+        return try Load.counting(store) {
+            try Load.alone(seconds: seconds, finish: finish, rest: store.awaitBackground, body)
+        }
     }
 }
 

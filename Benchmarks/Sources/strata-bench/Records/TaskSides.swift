@@ -14,7 +14,7 @@ final class TaskSides {
     /// Stores as they were filled, to be copied: filling takes ten times as long.
     private let filledFolder: String
     private static let copiedCount = 1_000_000
-    private var stores: [String: any TaskStore] = [:]
+    private var stores: [String: (store: any TaskStore, open: () throws -> any TaskStore)] = [:]
 
     init(_ records: TaskRecords, count: Int, in folder: String) throws {
         self.records = records
@@ -26,22 +26,24 @@ final class TaskSides {
         for folder in [self.folder, filledFolder] { mkdir(folder, 0o755) }
     }
 
-    func strata() throws -> StrataTasks { try store("strata") { StrataTasks(path: $0, records) } }
+    func strata() throws -> StrataTasks { try store("strata") { [records] in StrataTasks(path: $0, records) } }
 
     func rocks(_ settings: RocksConfiguration) throws -> RocksTasks {
-        try store(Self.fileName(settings.name)) { try RocksTasks(path: $0, settings, records) }
+        try store(Self.fileName(settings.name)) { [records] in try RocksTasks(path: $0, settings, records) }
     }
 
     func sqlite(_ settings: SQLiteConfiguration) throws -> SQLiteTasks {
-        try store(Self.fileName(settings.name)) { try SQLiteTasks(path: "\($0).sqlite", settings, records) }
+        try store(Self.fileName(settings.name)) { [records] in
+            try SQLiteTasks(path: "\($0).sqlite", settings, records)
+        }
     }
 
     private static func fileName(_ settings: String) -> String {
         String(settings.map { $0.isLetter || $0.isNumber ? $0 : "-" })
     }
 
-    private func store<Kind: TaskStore>(_ name: String, _ make: (String) throws -> Kind) throws -> Kind {
-        if let known = stores[name] as? Kind { return known }
+    private func store<Kind: TaskStore>(_ name: String, _ make: @escaping (String) throws -> Kind) throws -> Kind {
+        if let known = stores[name]?.store as? Kind { return known }
         let (place, filled) = ("\(folder)/\(name)", "\(filledFolder)/\(count) \(name)")
         let isCopied = records.shape == .usual && count <= Self.copiedCount
         var store: Kind
@@ -61,7 +63,18 @@ final class TaskSides {
             }
         }
         Glibc.sync()
-        stores[name] = store
+        stores[name] = (store, { try make("\(place)/store") })
+        return store
+    }
+
+    /// Opens a store that was closed once more, with so many records in it.
+    func reopened(_ store: any TaskStore, after count: Int) throws -> any TaskStore {
+        guard let (name, known) = stores.first(where: { $0.value.store === store }) else {
+            throw BenchError(message: "\(store.fullName) is not of these sides")
+        }
+        let store = try known.open()
+        try store.resume(after: count)
+        stores[name]?.store = store
         return store
     }
 
@@ -79,7 +92,7 @@ final class TaskSides {
     }
 
     func close() {
-        for store in stores.values { try? store.close() }
+        for known in stores.values { try? known.store.close() }
         stores = [:]
         removeTree(folder)
     }

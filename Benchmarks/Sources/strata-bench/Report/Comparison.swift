@@ -31,14 +31,18 @@ struct Comparison {
     private static func figures(_ before: Row, _ after: Row) -> [(String, (Double, Double))] {
         let figures: [(String, Double?, Double?)] = [
             (before.unit, before.strata, after.strata), ("ratio", before.ratio, after.ratio),
+            ("p50 µs", before.strataDetails?.p50, after.strataDetails?.p50),
             ("p99 µs", before.strataDetails?.p99, after.strataDetails?.p99),
+            ("p99.9 µs", before.strataDetails?.p999, after.strataDetails?.p999),
             (
                 "processor µs/op", before.strataDetails?.processorMicroseconds,
                 after.strataDetails?.processorMicroseconds
             ),
             ("written B/op", before.strataDetails?.writtenBytes, after.strataDetails?.writtenBytes),
         ]
-        return figures.compactMap { name, before, after in
+        let writes = zip(before.strataDetails?.writes?.columns ?? [], after.strataDetails?.writes?.columns ?? [])
+            .map { ($0.name, $0.value as Double?, $1.value as Double?) }
+        return (figures + writes).compactMap { name, before, after in
             guard let before, let after else { return nil }
             return (name, (before, after))
         }

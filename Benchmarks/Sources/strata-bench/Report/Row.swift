@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 
 /// A metric as a file of results has it, one JSON object for each line.
 struct Row: Codable, Equatable {
@@ -18,6 +19,8 @@ struct Row: Codable, Equatable {
         var peakMebibytes: Double?
         /// Operations in each second of a long run.
         var perSecond: [Double]?
+        /// What Strata passed to the system.
+        var writes: Writes?
         /// The times within which these parts of the calls were answered: pairs of a part and microseconds.
         var latencies: [[Double]]?
 
@@ -33,10 +36,41 @@ struct Row: Codable, Equatable {
             writtenBytes = load.writtenBytesEach
             diskBytes = load.diskBytes
             peakMebibytes = load.peakMebibytes
+            writes = load.writes.map { Writes($0, each: load.count) }
             if isLong {
                 perSecond = load.perSecond
                 latencies = Self.parts.map { [$0, load.latencies.microseconds(of: $0)] }
             }
+        }
+    }
+
+    /// The bytes that a store passed to the system for each operation, by the kind of file, and the calls.
+    struct Writes: Codable, Equatable {
+        var commits: Double
+        var zeros: Double
+        var sealing: Double
+        var views: Double
+        var other: Double
+        var calls: Double
+        var syncs: Double
+
+        init(_ counts: WriteCounts, each count: Int) {
+            func each(_ number: Int) -> Double { Double(number) / Double(max(1, count)) }
+            commits = each(counts[.commits].bytes)
+            zeros = each(counts[.zeros].bytes)
+            sealing = each(counts[.sealing].bytes)
+            views = each(counts[.views].bytes)
+            other = each(counts[.other].bytes)
+            calls = each(counts.total.writes)
+            syncs = each(counts.total.syncs)
+        }
+
+        /// The names and figures of a table's columns.
+        var columns: [(name: String, value: Double)] {
+            [
+                ("log B/op", commits), ("zeros B/op", zeros), ("sealing B/op", sealing), ("views B/op", views),
+                ("other B/op", other), ("writes/op", calls), ("syncs/op", syncs),
+            ]
         }
     }
 

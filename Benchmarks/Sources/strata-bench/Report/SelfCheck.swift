@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Checks what the bench works out itself; tools/bench runs it before anything is measured.
 enum SelfCheck {
     /// The first word of its command line.
@@ -46,6 +48,9 @@ enum SelfCheck {
         var load = Load()
         (load.seconds, load.count, load.processorSeconds) = (2, 100, 0.001)
         load.latencies.add(seconds: 0.001)
+        var writes = WriteCounts()
+        (writes[.views].bytes, writes[.zeros].syncs) = (300, 50)
+        load.writes = writes
         let before = Measurement(
             workload: "w", metric: "m", unit: "saves/s", records: 7, strata: [1, 2, 3], peer: "SQLite",
             configuration: "tuned", peerValues: [2, 2, 2], bar: .ratioAtLeast(2),
@@ -53,6 +58,9 @@ enum SelfCheck {
         ).row
         try require(before.pass == false && before.ratio == 1, "the ratio of a row")
         try require(before.strataDetails?.processorMicroseconds == 10, "the processor time of an operation")
+        let split = before.strataDetails?.writes
+        try require(split?.views == 3 && split?.syncs == 0.5 && split?.commits == 0, "the bytes of an operation")
+        try require(Tables(rows: [before, before]).writes.lines.count == 1, "the bytes of a row have no line")
         try require(try Row.read(before.line() + "\n") == [before], "a row changes on its way through a file")
         var after = before
         (after.strata, after.configuration) = (4, "as documented")

@@ -64,11 +64,26 @@ struct Tables {
         return table
     }
 
-    var text: String { both(\.text) }
-    var markdown: String { both(\.markdown) }
+    /// A line for each row of saves: what Strata passed to the system for one operation.
+    var writes: Table {
+        var table = Table(header: ["metric", "records"])
+        var known: Set<[String]> = []
+        for row in rows {
+            guard let columns = row.strataDetails?.writes?.columns, columns.contains(where: { $0.value > 0 }) else {
+                continue
+            }
+            table.header = Array(table.header.prefix(2)) + columns.map(\.name)
+            let line = [row.title, row.records.map { "\($0)" } ?? ""] + columns.map { $0.value.short }
+            if known.insert(line).inserted { table.lines.append(line) }
+        }
+        return table
+    }
 
-    private func both(_ shown: (Table) -> String) -> String {
-        let details = details
-        return shown(comparison) + (details.lines.isEmpty ? "" : "\n\n" + shown(details))
+    var text: String { all(\.text) }
+    var markdown: String { all(\.markdown) }
+
+    private func all(_ shown: (Table) -> String) -> String {
+        let others = [details, writes].filter { !$0.lines.isEmpty }
+        return ([comparison] + others).map(shown).joined(separator: "\n\n")
     }
 }

@@ -1,0 +1,1 @@
+../../../Tests/StrataStoreTests/Costs/WriteGuard+Store.swift
