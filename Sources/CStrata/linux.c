@@ -7,7 +7,6 @@
 #include <linux/futex.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -31,14 +30,6 @@ void strata_give_back_freed_memory(void) {
 }
 
 int strata_share_content(int target, int source) { return ioctl(target, FICLONE, source); }
-
-int strata_open_directly(int descriptor) {
-    char path[32];
-    int flags = fcntl(descriptor, F_GETFL);
-    if (flags < 0) return -1;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-    return open(path, (flags & O_ACCMODE) | O_DIRECT | O_CLOEXEC);
-}
 
 int strata_lower_priority(void) { return setpriority(PRIO_PROCESS, 0, 10); }
 

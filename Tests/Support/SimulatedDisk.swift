@@ -53,21 +53,6 @@ package final class SimulatedDisk: FileSystem {
         set { state.withLock { $0.isReadOnly = newValue } }
     }
 
-    /// Whether files can only be written through the cache, as on some file systems.
-    package var refusesDirectWrites: Bool {
-        get { state.withLock { $0.refusesDirectWrites } }
-        set { state.withLock { $0.refusesDirectWrites = newValue } }
-    }
-
-    /// A write past the cache.
-    package struct DirectWrite: Sendable {
-        package let path: String
-        package let range: Range<Int>
-    }
-
-    /// The writes past the cache so far, which are counted as ``CallKind/write`` like all others.
-    package var directWrites: [DirectWrite] { state.withLock { $0.directWrites } }
-
     /// The clock that gives files their times.
     package var time: any TimeSource {
         get { state.withLock { $0.time } }

@@ -16,8 +16,6 @@ struct SimulatedDiskState {
     var stutter: SeededGenerator?
     var capacityBytes: Int?
     var isReadOnly = false
-    var refusesDirectWrites = false
-    var directWrites: [SimulatedDisk.DirectWrite] = []
     var time: any TimeSource = SystemTime()
     var denied: Set<String> = []
     var beforeCall: (@Sendable (SimulatedDisk.CallKind, String) -> Void)?

@@ -80,16 +80,6 @@ final class SimulatedFile: File {
         }
     }
 
-    // The medium gets it with the next sync, as any write: a device may keep it in a cache of its own.
-    func writeSomeDirectly(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int? {
-        let unit = DirectWrites.alignment
-        let isAligned = (position | source.count | Int(bitPattern: source.baseAddress)) % unit == 0
-        guard isAligned, !disk.refusesDirectWrites else { return nil }
-        let count = try writeSome(source, at: position)
-        disk.state.withLock { $0.directWrites.append(.init(path: path, range: position..<position + count)) }
-        return count
-    }
-
     func syncData() throws {
         try call(.syncData, "fdatasync") { state, inode, outcome in
             if state.isReadOnly, inode.needsSync { throw failure("fdatasync", EROFS) }

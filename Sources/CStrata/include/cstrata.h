@@ -50,10 +50,6 @@ void strata_unguard(int range);
 // Gives an empty file the other one's content without copying it. 0, or -1 with errno where the file system cannot.
 int strata_share_content(int target, int source);
 
-// Opens the file of a descriptor again, whatever its name is by now, for writes past the cache. A descriptor, or -1
-// with errno where the file system has no such writes.
-int strata_open_directly(int descriptor);
-
 // Gives the calling thread, on Linux it alone, less of the processor than others of its process. 0, or -1 with errno.
 int strata_lower_priority(void);
 

@@ -2,12 +2,8 @@
 // @unchecked: one thread at a time uses a buffer; the types that hold one are not shared while they work.
 final class RawBuffer: @unchecked Sendable {
     private var memory: UnsafeMutableRawBufferPointer
-    private let alignment: Int
 
-    init(count: Int = 0, alignment: Int = 16) {
-        self.alignment = alignment
-        memory = .allocate(byteCount: count, alignment: alignment)
-    }
+    init(count: Int = 0) { memory = .allocate(byteCount: count, alignment: 16) }
 
     deinit { memory.deallocate() }
 
@@ -20,20 +16,16 @@ final class RawBuffer: @unchecked Sendable {
     func ensure(_ count: Int, keeping kept: Int = 0) {
         precondition(kept <= memory.count, "only existing bytes can be kept")
         guard memory.count < count else { return }
-        reallocate(max(count, memory.count * 2), keeping: kept)
-    }
-
-    /// Frees memory that a rare large use left allocated, and keeps the first `kept` bytes.
-    func shrink(to count: Int, keeping kept: Int) {
-        precondition(kept <= count, "only bytes that have room can be kept")
-        guard memory.count > count else { return }
-        reallocate(count, keeping: kept)
-    }
-
-    private func reallocate(_ count: Int, keeping kept: Int) {
-        let other = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: alignment)
-        if kept > 0 { other.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<kept])) }
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, memory.count * 2), alignment: 16)
+        if kept > 0 { larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<kept])) }
         memory.deallocate()
-        memory = other
+        memory = larger
+    }
+
+    /// Frees memory that a rare large use left allocated.
+    func shrink(to count: Int) {
+        guard memory.count > count else { return }
+        memory.deallocate()
+        memory = .allocate(byteCount: count, alignment: 16)
     }
 }

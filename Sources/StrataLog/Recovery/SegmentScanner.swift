@@ -13,8 +13,8 @@ struct SegmentScanner {
         /// The range of its frames, from the first to the last.
         var range: Range<Int>
         var payload: UnsafeRawBufferPointer
-        /// The payload as its frame holds it, by the header's codec; nil for a commit of parts.
-        var stored: UnsafeRawBufferPointer?
+        /// The payload as its frame holds it, by the header's codec; empty for a commit of parts.
+        var stored: UnsafeRawBufferPointer
 
         var commit: Commit {
             Commit(
@@ -232,7 +232,7 @@ struct SegmentScanner {
             next += 1
             if next == prefix.count {
                 let payload = UnsafeRawBufferPointer(rebasing: scratch.bytes[..<piece.upperBound])
-                return accept(header, payload: payload, stored: nil, through: place)
+                return accept(header, payload: payload, stored: .init(start: nil, count: 0), through: place)
             }
             switch try continuation(of: first, at: place) {
             case .success(let following): header = following
@@ -277,7 +277,7 @@ struct SegmentScanner {
     }
 
     private mutating func accept(
-        _ header: FrameHeader, payload: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer?, through limit: Int
+        _ header: FrameHeader, payload: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer, through limit: Int
     ) -> Step {
         let range = position..<limit
         position = limit

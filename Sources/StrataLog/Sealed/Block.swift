@@ -100,48 +100,37 @@ struct BlockWriter: ~Copyable {
 
     var position: Int { written + buffer.bytes.count }
 
-    /// The payload of a commit as its frame holds it.
-    struct StoredPayload {
-        let codec: FrameHeader.Codec
-        let bytes: UnsafeRawBufferPointer
-        /// The payload itself.
-        let raw: UnsafeRawBufferPointer
-    }
-
     /// Appends a block with this raw body and returns its size in the file.
     ///
     /// - Parameters:
     ///   - header: complete except for lengths, codec and checksums.
-    ///   - payload: the rest of the raw body, whose stored bytes are kept.
+    ///   - end: the last `count` bytes of the raw body as an LZ4 block, which is kept.
     @discardableResult
     mutating func append(
-        _ header: BlockHeader, _ raw: [UInt8], keeping payload: StoredPayload? = nil, compresses: Bool = true
+        _ header: BlockHeader, _ raw: [UInt8], end: (lz4: UnsafeRawBufferPointer, count: Int)? = nil,
+        compresses: Bool = true
     ) throws -> Int {
         var header = header
         let (start, place) = (buffer.bytes.count, position)
-        let rawBytes = raw.count + (payload?.raw.count ?? 0)
-        header.rawLength = UInt32(rawBytes)
-        buffer.appendZeros(BlockHeader.byteCount + rawBytes + LogFormat.frameAlignment)
+        header.rawLength = UInt32(raw.count)
+        buffer.appendZeros(BlockHeader.byteCount + raw.count + LogFormat.frameAlignment)
         raw.withUnsafeBytes { raw in
             let count = buffer.withMutableBytes { buffer in
                 // Worthwhile only if it saves something.
                 let body = UnsafeMutableRawBufferPointer(rebasing: buffer[(start + BlockHeader.byteCount)...])
-                let limit = UnsafeMutableRawBufferPointer(rebasing: body[..<max(0, rawBytes - 1)])
+                let limit = UnsafeMutableRawBufferPointer(rebasing: body[..<max(0, raw.count - 1)])
                 let compressed =
-                    if let payload {
-                        payload.codec == .lz4 ? LZ4.prepend(raw, to: payload.bytes, into: limit) : nil
-                    } else { compresses && rawBytes >= 64 ? compressor.compress(raw, into: limit) : nil }
+                    if let end {
+                        LZ4.prepend(.init(rebasing: raw.dropLast(end.count)), to: end.lz4, into: limit)
+                    } else { compresses && raw.count >= 64 ? compressor.compress(raw, into: limit) : nil }
                 if let count = compressed {
                     header.codec = .lz4
                     header.storedLength = UInt32(count)
                     // Bytes that the compressor left after its result must not stay in the padding.
                     for index in count..<LogFormat.padded(count) { body[index] = 0 }
                 } else {
-                    header.storedLength = UInt32(rawBytes)
+                    header.storedLength = UInt32(raw.count)
                     body.copyMemory(from: raw)
-                    if let payload {
-                        UnsafeMutableRawBufferPointer(rebasing: body[raw.count...]).copyMemory(from: payload.raw)
-                    }
                 }
                 let padded = UnsafeMutableRawBufferPointer(
                     rebasing: body[..<LogFormat.padded(Int(header.storedLength))])

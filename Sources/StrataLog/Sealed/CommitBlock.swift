@@ -229,7 +229,6 @@ struct CommitBlockBuilder {
     private var times: [UInt64] = []
     private var chains = ByteWriter(reserving: 2 << 10)
     private var ends: [Int] = []
-    private var payloadBytes = 0
     private var payloads = ByteWriter(reserving: CommitBlock.targetBytes)
     private var erasures = ByteWriter()
     private var erasureCount = 0
@@ -240,17 +239,14 @@ struct CommitBlockBuilder {
     /// Returns true if a commit with a payload of this size belongs in this block, which takes at least one.
     func hasRoom(for payloadBytes: Int) -> Bool {
         isEmpty
-            || 1 + (ends.count + 1) * CommitBlock.rowBytes + erasures.bytes.count + self.payloadBytes
+            || 1 + (ends.count + 1) * CommitBlock.rowBytes + erasures.bytes.count + payloads.bytes.count
                 + payloadBytes <= CommitBlock.targetBytes
     }
 
-    /// - Parameters:
-    ///   - chainBefore: the chain value before the commit.
-    ///   - isKept: true if the block is only this commit, whose stored payload follows the raw body of `finish`.
+    /// - Parameter chainBefore: the chain value before the commit.
     mutating func append(
-        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, chainBefore: UInt32, isKept: Bool = false
+        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, chainBefore: UInt32
     ) {
-        assert(!isKept || isEmpty, "a block has no other commit beside a kept one")
         if isEmpty {
             header.first = row.offset
             header.chain = chainBefore
@@ -265,9 +261,8 @@ struct CommitBlockBuilder {
         ids.append(row.id)
         times.append(UInt64(bitPattern: row.time &- header.time))
         chains.append(row.chain)
-        if !isKept { payloads.append(bytes: payload) }
-        payloadBytes += payload.count
-        ends.append(payloadBytes)
+        payloads.append(bytes: payload)
+        ends.append(payloads.bytes.count)
     }
 
     /// Returns the block's header and raw body, and empties the builder.
@@ -293,7 +288,6 @@ struct CommitBlockBuilder {
         ids.removeAll()
         chains.removeAll()
         payloads.removeAll()
-        payloadBytes = 0
         erasures.removeAll()
         erasureCount = 0
         times.removeAll(keepingCapacity: true)

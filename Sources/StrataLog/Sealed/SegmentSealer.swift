@@ -44,8 +44,7 @@ struct SegmentSealer: ~Copyable {
         let found = try SegmentEnd.find(&scanner, isNewest: false) { commit in
             try pulse()
             try append(
-                CommitRow(commit.header), commit.payload, try touches(commit.payload), chainBefore: chain,
-                stored: commit.stored.map { .init(codec: commit.header.codec, bytes: $0, raw: commit.payload) })
+                CommitRow(commit.header), commit.payload, try touches(commit.payload), chainBefore: chain, of: commit)
             chain = commit.header.chain
         }
         guard let seal = segment.seal, found.end == seal.end, found.time == seal.time else {
@@ -121,11 +120,11 @@ struct SegmentSealer: ~Copyable {
 
     private mutating func append(
         _ row: CommitRow, _ payload: UnsafeRawBufferPointer, _ touches: [Touch], chainBefore: UInt32,
-        stored: BlockWriter.StoredPayload? = nil
+        of scanned: SegmentScanner.ScannedCommit? = nil
     ) throws {
-        let kept = stored.flatMap { $0.bytes.count >= Self.keptBytes ? $0 : nil }
+        let kept = scanned.flatMap { $0.stored.count >= Self.keptBytes ? $0 : nil }
         if kept != nil || !builder.hasRoom(for: payload.count) { try finishCommits() }
-        builder.append(row, payload, chainBefore: chainBefore, isKept: kept != nil)
+        builder.append(row, payload, chainBefore: chainBefore)
         if let kept { try finishCommits(keeping: kept) }
         index.payloadBytes += UInt64(payload.count)
         index.touchCount += UInt64(touches.count)
@@ -138,11 +137,12 @@ struct SegmentSealer: ~Copyable {
         names.add(payload)
     }
 
-    private mutating func finishCommits(keeping payload: BlockWriter.StoredPayload? = nil) throws {
+    private mutating func finishCommits(keeping kept: SegmentScanner.ScannedCommit? = nil) throws {
         guard !builder.isEmpty else { return }
         let start = writer.position
         let (header, raw) = builder.finish()
-        let count = try writer.append(header, raw, keeping: payload)
+        let end = kept.flatMap { $0.header.codec == .lz4 ? (lz4: $0.stored, count: $0.payload.count) : nil }
+        let count = try writer.append(header, raw, end: end, compresses: kept == nil)
         index.commits.append(.init(range: start..<start + count, firstOffset: header.first, time: header.time))
     }
 

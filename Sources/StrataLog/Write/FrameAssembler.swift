@@ -6,35 +6,14 @@ struct FrameAssembler: ~Copyable {
     /// The size to which the buffer shrinks after a large commit.
     private static let keptBytes = 8 << 20
 
-    private let buffer = RawBuffer(count: 256 << 10, alignment: DirectWrites.alignment)
+    private let buffer = RawBuffer(count: 256 << 10)
     private(set) var count = 0
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]) }
 
-    /// Replaces the content by `count` bytes that `fill` writes.
-    mutating func begin(with count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
-        self.count = 0
-        buffer.ensure(count)
-        try fill(UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<count]))
-        self.count = count
-    }
-
-    /// Returns the bytes, with zeros up to a whole number of units.
-    mutating func bytes(padding unit: Int) -> UnsafeRawBufferPointer {
-        let limit = (count + unit - 1) / unit * unit
-        buffer.ensure(limit, keeping: count)
-        for index in count..<limit { buffer.bytes[index] = 0 }
-        return UnsafeRawBufferPointer(rebasing: buffer.bytes[..<limit])
-    }
-
-    /// Removes all whole units, and returns their size.
-    mutating func dropWhole(_ unit: Int) -> Int {
-        let rest = count % unit
-        let dropped = count - rest
-        buffer.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer.bytes[dropped..<count]))
-        buffer.shrink(to: Self.keptBytes, keeping: rest)
-        count = rest
-        return dropped
+    mutating func clear() {
+        count = 0
+        buffer.shrink(to: Self.keptBytes)
     }
 
     /// Removes what was added last.

@@ -60,8 +60,7 @@ final class SegmentPreallocator: Sendable {
             guard state.claimed == nil else { return nil }
             state.file?.close()
             state.file = file
-            // The writer fills the page itself in which the frames begin.
-            state.filled = Self.roundedUp(filled)
+            state.filled = filled
             state.wanted = 0
             state.limitBytes = limitBytes
             state.nextLimitBytes = nextLimitBytes
@@ -94,7 +93,7 @@ final class SegmentPreallocator: Sendable {
                     state.nextLimitBytes, (position - start) * state.nextLimitBytes / span + stepBytes)
             }
             if state.filled - position < stepBytes, state.filled < state.limitBytes {
-                state.wanted = min(state.limitBytes, Self.roundedUp(position + 2 * stepBytes))
+                state.wanted = min(state.limitBytes, position + 2 * stepBytes)
             }
             return state.wanted > state.filled || (state.owesSpare && !state.isFillingSpare)
         }
@@ -172,6 +171,7 @@ final class SegmentPreallocator: Sendable {
 
     private func fill(_ file: any File, _ range: Range<Int>) {
         let succeeded = tryTo {
+            try file.allocate(range)
             try writeZeros(file, range)
             try file.sync()
         }
@@ -193,8 +193,9 @@ final class SegmentPreallocator: Sendable {
         let succeeded = tryTo {
             let spare = try file ?? makeSpare()
             file = spare
+            // Allocated once and synced once, because each time, file-system metadata delays the syncs of commits.
+            if filled == 0 { try spare.allocate(0..<total) }
             try writeZeros(spare, filled..<limit)
-            // Once, because each time, file-system metadata delays the syncs of commits.
             if limit == total { try spare.sync() }
         }
         if !succeeded, let file {
@@ -223,24 +224,21 @@ final class SegmentPreallocator: Sendable {
         return true
     }
 
+    /// The size of the ranges that are pushed out one by one, which the medium takes in the time between commits.
+    private static let pushedBytes = 256 << 10
     /// The size of a step of filling the spare. The writer may have to wait for one step when it takes the spare.
     private static let spareStepBytes = 1 << 20
 
-    /// Writes zeros that extend the file. Space is not allocated before: it would take several times as long.
     private func writeZeros(_ file: any File, _ range: Range<Int>) throws {
+        let zeros = [UInt8](repeating: 0, count: min(range.count, Self.pushedBytes))
         var position = range.lowerBound
         while position < range.upperBound {
-            let count = min(DirectWrites.zeros.count, range.upperBound - position)
-            let zeros = UnsafeRawBufferPointer(rebasing: DirectWrites.zeros[..<count])
-            if try !file.writeDirectly(zeros, at: position) {
-                try file.writeInPieces(zeros, at: position)
-                file.finishWriteback(position..<position + count)
+            let count = min(zeros.count, range.upperBound - position)
+            try zeros.withUnsafeBytes { zeros in
+                try file.writeInPieces(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: position)
             }
+            file.finishWriteback(position..<position + count)
             position += count
         }
-    }
-
-    private static func roundedUp(_ position: Int) -> Int {
-        (position + DirectWrites.alignment - 1) / DirectWrites.alignment * DirectWrites.alignment
     }
 }

@@ -20,18 +20,8 @@ struct SegmentWriter: ~Copyable {
     var refusal: StrataError?
     var isClosed = false
     var assembler = FrameAssembler()
-    /// Writes begin and end at multiples of this: of a page where there are zeros ahead. Writing a part of a page that
-    /// is not in the system's cache would read it first.
-    private let unitBytes: Int
-    /// The position of the assembler's first byte, a multiple of ``unitBytes``. The bytes before ``written`` are in the
-    /// file already, and are written again with the same content.
-    private var start = 0
-    private var written = 0
 
-    init(
-        segment: SegmentFile, file: any File, limitBytes: Int, found: SegmentEnd, isSealed: Bool, unitBytes: Int = 1
-    ) {
-        self.unitBytes = unitBytes
+    init(segment: SegmentFile, file: any File, limitBytes: Int, found: SegmentEnd, isSealed: Bool) {
         self.segment = segment
         self.file = file
         self.limitBytes = limitBytes
@@ -48,47 +38,8 @@ struct SegmentWriter: ~Copyable {
         place == segment.header.byteCount || place + frameBytes + LogFormat.frameHeaderBytes <= limitBytes
     }
 
-    func place(durableOffset: UInt64) -> FrameAssembler.Place {
-        FrameAssembler.Place(salt: segment.header.salt, position: start, durableOffset: durableOffset)
-    }
-
-    /// The position after the last assembled frame.
-    var framesEnd: Int { start + assembler.count }
-
-    /// A write of this size takes less processor time past the system's cache than through it.
-    static let directBytes = 16 << 10
-
-    /// Empties the assembler, except for the bytes before ``position`` in the unit in which the next frame begins.
-    mutating func beginFrames() throws {
-        if framesEnd != position {
-            let first = position - position % unitBytes
-            start = first
-            try assembler.begin(with: position - first) { bytes in
-                guard try file.read(into: bytes, at: first) < bytes.count else { return }
-                throw StrataError(
-                    .inputOutput, "A segment ends before its last frame.",
-                    .init(segment: segment.firstOffset, position: UInt64(first), path: file.path))
-            }
-        }
-        written = position
-    }
-
-    /// Writes the assembled frames, and keeps those of the last unit if it is not full.
-    mutating func writeFrames(in space: SegmentPreallocator, directly: Bool = false) throws {
-        guard framesEnd > written else { return }
-        let bytes = assembler.bytes(padding: unitBytes)
-        space.willWrite(start..<start + bytes.count)
-        let isDone = try directly && bytes.count >= Self.directBytes && file.writeDirectly(bytes, at: start)
-        if !isDone { try file.write(bytes, at: start) }
-        written = framesEnd
-        start += assembler.dropWhole(unitBytes)
-    }
-
-    /// Writes a seal or a mark.
-    mutating func writeClosing(_ kind: FrameHeader.Kind, in space: SegmentPreallocator) throws {
-        try beginFrames()
-        assembler.addClosing(kind, end: end, time: time, at: place(durableOffset: end.offset))
-        try writeFrames(in: space)
+    func place(durableOffset: UInt64, at position: Int) -> FrameAssembler.Place {
+        FrameAssembler.Place(salt: segment.header.salt, position: position, durableOffset: durableOffset)
     }
 
     /// Overwrites the bytes from `position` to `limit` with zeros, so that nothing of a failed write can be read again.

@@ -107,31 +107,30 @@ extension SegmentedLog {
         var positions: [Position] = []
         var ranges: [Range<Int>] = []
         var end = writer.end
+        var written = writer.position
+        writer.assembler.clear()
         do {
-            try writer.beginFrames()
             for index in commits.indices {
-                let (place, before) = (writer.framesEnd, writer.assembler.count)
+                let before = writer.assembler.count
                 let chain = writer.assembler.add(
-                    commits[index], after: end, at: writer.place(durableOffset: durableOffset))
-                guard writer.hasRoom(for: writer.framesEnd - place, at: place) else {
+                    commits[index], after: end, at: writer.place(durableOffset: durableOffset, at: written))
+                let place = written + before
+                guard writer.hasRoom(for: writer.assembler.count - before, at: place) else {
                     writer.assembler.drop(to: before)
                     break
                 }
                 end = Position(offset: end.offset + 1, chain: chain)
                 positions.append(end)
-                ranges.append(place..<writer.framesEnd)
-                if writer.assembler.count >= Self.writeBytes {
-                    try writer.writeFrames(in: space, directly: isDurable)
-                }
+                ranges.append(place..<written + writer.assembler.count)
+                if writer.assembler.count >= Self.writeBytes { try flush(&writer, at: &written) }
             }
-            try writer.writeFrames(in: space, directly: isDurable)
+            try flush(&writer, at: &written)
             if positions.isEmpty { return [] }
             if isDurable { try writer.file.sync() }
         } catch {
-            throw recover(&writer, from: error, through: writer.framesEnd)
+            throw recover(&writer, from: error, through: written + writer.assembler.count)
         }
         let run = commits.prefix(positions.count)
-        let written = writer.framesEnd
         sealer.noteAppended(byteCount: written - writer.position)
         writer.position = written
         writer.end = end
@@ -144,6 +143,14 @@ extension SegmentedLog {
 
     /// The approximate size of the pieces in which frames are passed to the operating system.
     private static let writeBytes = 4 << 20
+
+    private func flush(_ writer: inout SegmentWriter, at written: inout Int) throws {
+        guard writer.assembler.count > 0 else { return }
+        space.willWrite(written..<written + writer.assembler.count)
+        try writer.file.write(writer.assembler.bytes, at: written)
+        written += writer.assembler.count
+        writer.assembler.clear()
+    }
 
     private func publish(
         _ commits: ArraySlice<NewCommit>, positions: [Position], ranges: [Range<Int>], isDurable: Bool

@@ -122,9 +122,7 @@ private struct LogOpener {
         return try SegmentedLog(
             opened: OpenedLog(identity: directory.identity, report: report), options: options, platform: platform,
             lock: lock, space: space, catalog: catalog,
-            writer: SegmentWriter(
-                segment: segment, file: file, limitBytes: limitBytes, found: found, isSealed: false,
-                unitBytes: stepBytes > 0 ? DirectWrites.alignment : 1))
+            writer: SegmentWriter(segment: segment, file: file, limitBytes: limitBytes, found: found, isSealed: false))
     }
 
     /// Reads all of the newest segment, and overwrites an unfinished write with zeros.

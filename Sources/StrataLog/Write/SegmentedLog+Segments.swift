@@ -34,13 +34,18 @@ extension SegmentedLog {
             writer.refusal = error
             throw .unknown(error)
         }
+        writer.assembler.clear()
+        writer.assembler.addClosing(
+            .seal, end: writer.end, time: writer.time,
+            at: writer.place(durableOffset: writer.end.offset, at: writer.position))
+        let limit = writer.position + writer.assembler.count
         do {
-            try writer.writeClosing(.seal, in: space)
+            space.willWrite(writer.position..<limit)
+            try writer.file.write(writer.assembler.bytes, at: writer.position)
             try writer.file.sync()
-        } catch { throw recover(&writer, from: error, through: writer.framesEnd) }
-        writer.position = writer.framesEnd
+        } catch { throw recover(&writer, from: error, through: limit) }
+        writer.position = limit
         writer.isSealed = true
-        let limit = writer.position
         catalog.publish { $0.newest.extend(to: limit) }
     }
 

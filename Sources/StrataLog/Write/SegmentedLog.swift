@@ -176,8 +176,12 @@ package final class SegmentedLog: EventLog, ForwardingLog {
         try makeDurable(writer.file, through: writer.end)
         let hasCommits = writer.position > writer.segment.header.byteCount
         if hasCommits && !writer.isSealed && !writer.endsWithMark {
-            try writer.writeClosing(.mark, in: space)
-            writer.position = writer.framesEnd
+            writer.assembler.clear()
+            writer.assembler.addClosing(
+                .mark, end: writer.end, time: writer.time,
+                at: writer.place(durableOffset: writer.end.offset, at: writer.position))
+            try writer.file.write(writer.assembler.bytes, at: writer.position)
+            writer.position += writer.assembler.count
         }
         try writer.file.truncate(to: writer.position)
         try writer.file.sync()

@@ -20,9 +20,6 @@ package protocol File: AnyObject, Sendable {
     func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int
     /// Writes at least one byte of a nonempty source, possibly not all, and extends the file if necessary.
     func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int
-    /// Writes like ``writeSome(_:at:)``, past the cache of the system. Returns nil, and writes nothing, where the file
-    /// system or the place allows no such write.
-    func writeSomeDirectly(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int?
     /// Returns once all earlier writes have reached the medium, with the metadata that reading them back needs.
     func syncData() throws
     /// Writes the range back before it returns, so that the next sync has less to do; guarantees nothing.
@@ -81,7 +78,6 @@ extension File {
     package func status() throws -> FileStatus { FileStatus(identity: try identity(), size: try size()) }
     package func touch() throws { throw isNoPageFile }
     package func startWriteback(_ range: Range<Int>) {}
-    package func writeSomeDirectly(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int? { nil }
     package func shareContent(of source: any File) throws -> Bool { false }
     package func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { throw isNoPageFile }
     package func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws { throw isNoPageFile }
@@ -150,7 +146,7 @@ extension File {
         try retryingInterruptions { try syncData() }
     }
 
-    func retryingInterruptions<Result>(_ call: () throws -> Result) throws -> Result {
+    private func retryingInterruptions<Result>(_ call: () throws -> Result) throws -> Result {
         while true {
             do { return try call() } catch let error as StrataError where error.code == .interrupted { continue }
         }

@@ -12,11 +12,6 @@ final class RealFile: File {
     private let lockHolder = Atomic<Int32>(0)
     /// The error of a write-back; 0 if there was none. The system reports it only once, and the next sync must fail.
     private let writebackError = Atomic<Int32>(0)
-    /// The same file, opened for direct writes; ``untried`` before the first, ``refused`` where there can be none.
-    private let directDescriptor = Atomic<Int32>(RealFile.untried)
-
-    private static let untried: Int32 = -2
-    private static let refused: Int32 = -1
 
     init(path: String, descriptor: Int32) {
         self.path = path
@@ -36,7 +31,6 @@ final class RealFile: File {
             _ = strata_unlock_all_bytes(open)
         }
         Glibc.close(open)
-        refuseDirectWrites()
     }
 
     private var openDescriptor: Int32 { descriptor.load(ordering: .relaxed) }
@@ -83,35 +77,6 @@ final class RealFile: File {
         let count = pwrite(openDescriptor, source.baseAddress, source.count, off_t(position))
         guard count >= 0 else { throw failure("pwrite") }
         return count
-    }
-
-    func writeSomeDirectly(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int? {
-        guard DirectWrites.isAligned(source, at: position) else { return nil }
-        let direct = openDirectly()
-        guard direct >= 0 else { return nil }
-        let count = pwrite(direct, source.baseAddress, source.count, off_t(position))
-        guard count < 0 else { return count }
-        guard errno == EINVAL || errno == EOPNOTSUPP else { throw failure("pwrite") }
-        // The file system takes larger units, or none.
-        refuseDirectWrites()
-        return nil
-    }
-
-    /// Returns the descriptor for direct writes, or a negative number.
-    private func openDirectly() -> Int32 {
-        let known = directDescriptor.load(ordering: .acquiring)
-        guard known == Self.untried else { return known }
-        let opened = strata_open_directly(openDescriptor)
-        let (isFirst, other) = directDescriptor.compareExchange(
-            expected: Self.untried, desired: max(opened, Self.refused), ordering: .acquiringAndReleasing)
-        if isFirst { return opened }
-        if opened >= 0 { Glibc.close(opened) }
-        return other
-    }
-
-    private func refuseDirectWrites() {
-        let direct = directDescriptor.exchange(Self.refused, ordering: .acquiringAndReleasing)
-        if direct >= 0 { Glibc.close(direct) }
     }
 
     func syncData() throws {

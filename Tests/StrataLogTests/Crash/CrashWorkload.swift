@@ -26,10 +26,8 @@ struct CrashWorkload: Sendable {
     init(_ durability: Durability, spaceStepBytes: Int = 0) {
         options = LogOptions(durability: durability, segmentBytes: 64 << 10, spaceStepBytes: spaceStepBytes)
         var sequence = CommitSequence(seed: 1, noise: 1)
-        batches = [1, 1, 2, 1, 3, 1, 1, 2, 1, 2, 1, 1].enumerated().map { index, count in
-            // With space ahead, some are large enough to be written past the cache.
-            let bytes = spaceStepBytes > 0 && index % 3 == 1 ? 10_000 : 5_000
-            return sequence.next(count, events: 2, bytesPerEvent: bytes / count + 400)
+        batches = [1, 1, 2, 1, 3, 1, 1, 2, 1, 2, 1, 1].map { count in
+            sequence.next(count, events: 2, bytesPerEvent: 5_000 / count + 400)
         }
         reference = expectedCommits(batches.flatMap(\.self))
     }

@@ -71,7 +71,7 @@ private final class LinkHarness {
     func run(commits count: Int, isBusy: Bool) throws {
         var log = try open()
         for step in 0..<count / 20 {
-            // Now and then one that is written past the cache, and kept when it is sealed.
+            // Now and then one whose stored bytes are kept when it is sealed.
             let batch = (0..<20).map { index in
                 sequence.next(events: 1, bytesPerEvent: index == 0 && step % 3 == 0 ? 20_000 : 800)
             }

@@ -114,22 +114,6 @@ struct SegmentSwitchTests {
         #expect(writes.withLock { $0 } == stepBytes / pieceBytes)
     }
 
-    @Test("Zeros are written past the cache where that is possible, a quarter of a mebibyte at a time")
-    func directZeros() throws {
-        let store = TinyStore()
-        try store.open().close()
-        let stepBytes = 4 << 20
-        let keeper = try SegmentPreallocator(paths: StorePaths(store.path), files: store.disk, stepBytes: stepBytes)
-        defer { keeper.stop() }
-        let limitBytes = 64 << 20
-        keeper.begin(store.segment(1), filled: 128, limitBytes: limitBytes, nextLimitBytes: limitBytes)
-        keeper.didWrite(upTo: 128)
-        // From the page on that is not the writer's.
-        #expect(eventually { store.disk.directWrites.last?.range.upperBound ?? 0 >= 4_096 + stepBytes })
-        #expect(store.disk.directWrites.first?.range == 4_096..<4_096 + (256 << 10))
-        #expect(store.disk.directWrites.allSatisfy { $0.path == store.segment(1) && $0.range.count == 256 << 10 })
-    }
-
     @Test("A commit larger than a segment has one of its own")
     func largeCommits() throws {
         let log = try store.open()
