@@ -178,7 +178,9 @@ extension StoreSnapshot {
         for (change, states) in zip(changes, states) {
             let (zone, name) = (change.record.zone, change.record.name)
             let origin =
-                try known.flatMap { $0.zone == zone ? $0.origin : nil } ?? reading { try origin(ofZone: zone, in: $0) }
+                if let known, known.zone == zone { known.origin } else {
+                    try reading { try self.origin(ofZone: zone, in: $0) }
+                }
             known = (zone, origin)
             let difference = RecordDifference(
                 RecordID(name, zone: origin.zone), in: origin.database,
