@@ -285,7 +285,7 @@ struct ReplicatedLogTests {
     @Test("A log that is followed finds an unknown outcome by itself, and says so", arguments: [true, false])
     func settlingByItself(isIn: Bool) throws {
         let sequencer = SilentSequencer(sequence)
-        let copy = try TestCopy(sequencer, options: .init(outcomeMilliseconds: 30))
+        let copy = try TestCopy(sequencer, options: .init(outcomeMilliseconds: 2_000))
         let settled = Monitor(0)
         try copy.log.follow { [log = copy.log] in
             if !log.isUnsettled { settled.withLock { $0 += 1 } }
@@ -307,7 +307,7 @@ struct ReplicatedLogTests {
     @Test("An unknown outcome settles: the entry is in, or another made it void", arguments: [true, false])
     func settling(isIn: Bool) throws {
         let sequencer = SilentSequencer(sequence)
-        let copy = try TestCopy(sequencer, options: .init(outcomeMilliseconds: 30))
+        let copy = try TestCopy(sequencer, options: .init(outcomeMilliseconds: 2_000))
         let other = try self.copy(seed: 2)
         try copy.append(1)
         _ = try other.log.confirmEnd()

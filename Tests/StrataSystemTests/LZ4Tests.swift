@@ -71,6 +71,36 @@ struct LZ4Tests {
         #expect(decompress([], count: 0) == nil, "even nothing is a block of one byte")
     }
 
+    @Test("Bytes put in front of a block come out in front of its content", arguments: inputs.indices)
+    func prepend(index: Int) throws {
+        let bytes = Self.inputs[index]
+        let block = try #require(compress(bytes, space: Self.bound(bytes.count)))
+        for count in [0, 1, 14, 15, 25, 254, 255, 270, 271, 5_000] {
+            let prefix = (0..<count).map { UInt8($0 % 251) }
+            let longer = try #require(prepend(prefix, to: block, space: block.count + count + count / 255 + 2))
+            #expect(decompress(longer, count: count + bytes.count) == prefix + bytes, "\(count)")
+            #expect(prepend(prefix, to: block, space: longer.count) == longer)
+            #expect(prepend(prefix, to: block, space: longer.count - 1) == nil)
+        }
+    }
+
+    @Test("What does not begin like a block takes nothing in front")
+    func prependToNothing() {
+        for block in [[], [0xF0], [0xF0, 255, 255], [0x40, 1, 2, 3], [0xF0, 0] + [UInt8](repeating: 7, count: 14)] {
+            #expect(prepend([1, 2], to: block, space: 100) == nil, "\(block)")
+        }
+    }
+
+    private func prepend(_ prefix: [UInt8], to block: [UInt8], space: Int) -> [UInt8]? {
+        var longer = [UInt8](repeating: 0xEE, count: space)
+        let count = prefix.withUnsafeBytes { prefix in
+            block.withUnsafeBytes { block in
+                longer.withUnsafeMutableBytes { LZ4.prepend(prefix, to: block, into: $0) }
+            }
+        }
+        return count.map { Array(longer[..<$0]) }
+    }
+
     @Test("Every prefix of a block is refused")
     func truncated() throws {
         let bytes = Self.inputs[7]

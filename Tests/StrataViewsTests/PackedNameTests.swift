@@ -2,6 +2,7 @@ import StrataModel
 import TestSupport
 import Testing
 
+@testable import StrataTree
 @testable import StrataViews
 
 @Suite("Names of records in keys")
@@ -110,7 +111,7 @@ struct PackedNameTests {
                 key.append(recordName: name)
                 key.append(lastRecordName: name)
                 #expect(key.bytes == PlainKey.recordName(name) + PlainKey.lastRecordName(name))
-                #expect(key.bytes.count + 30 <= 960)
+                #expect(key.bytes.count + 30 <= PageLayout.maximumKeyBytes)
             }
         }
     }

@@ -61,7 +61,7 @@ private final class CountedFile: ForwardingFile {
     }
 
     private func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let first = bytes.baseAddress, bytes[0] == 0 else { return false }
+        guard let first = bytes.baseAddress, bytes.first == 0 else { return false }
         // Bytes that all equal their successor are all the same.
         return memcmp(first, first + 1, bytes.count - 1) == 0
     }

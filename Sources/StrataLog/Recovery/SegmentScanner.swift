@@ -13,6 +13,8 @@ struct SegmentScanner {
         /// The range of its frames, from the first to the last.
         var range: Range<Int>
         var payload: UnsafeRawBufferPointer
+        /// The payload as its frame holds it, by the header's codec; empty for a commit of parts.
+        var stored: UnsafeRawBufferPointer
 
         var commit: Commit {
             Commit(
@@ -169,10 +171,11 @@ struct SegmentScanner {
     }
 
     private mutating func wholeCommit(_ header: FrameHeader) throws -> Step {
-        let payload: UnsafeRawBufferPointer
+        let (stored, payload): (UnsafeRawBufferPointer, UnsafeRawBufferPointer)
         switch try body(of: header, at: position) {
         case .failure(let error): return .stop(.invalid(error))
         case .success(let body):
+            stored = body
             if header.codec == .stored {
                 payload = body
             } else {
@@ -184,7 +187,7 @@ struct SegmentScanner {
         }
         let chain = Chain.value(after: end.chain, offset: header.offset, time: header.time, payload: payload)
         if let error = chainFault(chain, header, at: position) { return .stop(.cannotFollow(error)) }
-        return accept(header, payload: payload, through: position + header.frameBytes)
+        return accept(header, payload: payload, stored: stored, through: position + header.frameBytes)
     }
 
     private mutating func commitOfParts(_ first: FrameHeader) throws -> Step {
@@ -229,7 +232,7 @@ struct SegmentScanner {
             next += 1
             if next == prefix.count {
                 let payload = UnsafeRawBufferPointer(rebasing: scratch.bytes[..<piece.upperBound])
-                return accept(header, payload: payload, through: place)
+                return accept(header, payload: payload, stored: .init(start: nil, count: 0), through: place)
             }
             switch try continuation(of: first, at: place) {
             case .success(let following): header = following
@@ -273,13 +276,15 @@ struct SegmentScanner {
             expected: hexadecimal(chain), found: hexadecimal(header.chain))
     }
 
-    private mutating func accept(_ header: FrameHeader, payload: UnsafeRawBufferPointer, through limit: Int) -> Step {
+    private mutating func accept(
+        _ header: FrameHeader, payload: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer, through limit: Int
+    ) -> Step {
         let range = position..<limit
         position = limit
         end = Position(offset: header.offset, chain: header.chain)
         time = header.time
         adoptsChain = false
-        return .commit(ScannedCommit(header: header, range: range, payload: payload))
+        return .commit(ScannedCommit(header: header, range: range, payload: payload, stored: stored))
     }
 
     private func fault(

@@ -102,9 +102,14 @@ struct BlockWriter: ~Copyable {
 
     /// Appends a block with this raw body and returns its size in the file.
     ///
-    /// - Parameter header: complete except for lengths, codec and checksums.
+    /// - Parameters:
+    ///   - header: complete except for lengths, codec and checksums.
+    ///   - end: the last `count` bytes of the raw body as an LZ4 block, which is kept.
     @discardableResult
-    mutating func append(_ header: BlockHeader, _ raw: [UInt8], compresses: Bool = true) throws -> Int {
+    mutating func append(
+        _ header: BlockHeader, _ raw: [UInt8], end: (lz4: UnsafeRawBufferPointer, count: Int)? = nil,
+        compresses: Bool = true
+    ) throws -> Int {
         var header = header
         let (start, place) = (buffer.bytes.count, position)
         header.rawLength = UInt32(raw.count)
@@ -114,7 +119,11 @@ struct BlockWriter: ~Copyable {
                 // Worthwhile only if it saves something.
                 let body = UnsafeMutableRawBufferPointer(rebasing: buffer[(start + BlockHeader.byteCount)...])
                 let limit = UnsafeMutableRawBufferPointer(rebasing: body[..<max(0, raw.count - 1)])
-                if compresses, raw.count >= 64, let count = compressor.compress(raw, into: limit) {
+                let compressed =
+                    if let end {
+                        LZ4.prepend(.init(rebasing: raw.dropLast(end.count)), to: end.lz4, into: limit)
+                    } else { compresses && raw.count >= 64 ? compressor.compress(raw, into: limit) : nil }
+                if let count = compressed {
                     header.codec = .lz4
                     header.storedLength = UInt32(count)
                     // Bytes that the compressor left after its result must not stay in the padding.

@@ -43,7 +43,8 @@ struct SegmentSealer: ~Copyable {
         var chain = segment.header.chainBefore
         let found = try SegmentEnd.find(&scanner, isNewest: false) { commit in
             try pulse()
-            try append(CommitRow(commit.header), commit.payload, try touches(commit.payload), chainBefore: chain)
+            try append(
+                CommitRow(commit.header), commit.payload, try touches(commit.payload), chainBefore: chain, of: commit)
             chain = commit.header.chain
         }
         guard let seal = segment.seal, found.end == seal.end, found.time == seal.time else {
@@ -113,11 +114,18 @@ struct SegmentSealer: ~Copyable {
         return sealed
     }
 
+    /// A commit that takes this many bytes in its frame keeps them, in a block of its own: compressing them harder
+    /// takes more processor time than the space is worth.
+    private static let keptBytes = 16 << 10
+
     private mutating func append(
-        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, _ touches: [Touch], chainBefore: UInt32
+        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, _ touches: [Touch], chainBefore: UInt32,
+        of scanned: SegmentScanner.ScannedCommit? = nil
     ) throws {
-        if !builder.hasRoom(for: payload.count) { try finishCommits() }
+        let kept = scanned.flatMap { $0.stored.count >= Self.keptBytes ? $0 : nil }
+        if kept != nil || !builder.hasRoom(for: payload.count) { try finishCommits() }
         builder.append(row, payload, chainBefore: chainBefore)
+        if let kept { try finishCommits(keeping: kept) }
         index.payloadBytes += UInt64(payload.count)
         index.touchCount += UInt64(touches.count)
         // Change lists do not need the positions of frames.
@@ -129,11 +137,12 @@ struct SegmentSealer: ~Copyable {
         names.add(payload)
     }
 
-    private mutating func finishCommits() throws {
+    private mutating func finishCommits(keeping kept: SegmentScanner.ScannedCommit? = nil) throws {
         guard !builder.isEmpty else { return }
         let start = writer.position
         let (header, raw) = builder.finish()
-        let count = try writer.append(header, raw)
+        let end = kept.flatMap { $0.header.codec == .lz4 ? (lz4: $0.stored, count: $0.payload.count) : nil }
+        let count = try writer.append(header, raw, end: end, compresses: kept == nil)
         index.commits.append(.init(range: start..<start + count, firstOffset: header.first, time: header.time))
     }
 

@@ -92,7 +92,7 @@ struct ZoneFeed {
                 return false
             }
             recordsRead += 1
-            let isShort = Self.isShort(name)
+            let isShort = KeyWriter.isShortForm(name)
             let view = try RecordStateView(state, in: 0..<state.count)
             // It changed after the start, so a later page reports it.
             let isLater = view.version.offset > start.offset
@@ -116,11 +116,8 @@ struct ZoneFeed {
         _ name: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ batches: inout StateBatches
     ) throws -> Record {
         let stored = batches.append(name: name, state: state)
-        return try Record(Self.isShort(name) ? stored.withWholeName() : stored, origin)
+        return try Record(KeyWriter.isShortForm(name) ? stored.withWholeName() : stored, origin)
     }
-
-    /// Returns true if a name is a short form.
-    private static func isShort(_ name: UnsafeRawBufferPointer) -> Bool { name.count > RecordState.longestKeyName }
 
     // MARK: Changed records
 

@@ -122,21 +122,37 @@ extension Past {
         let old = followed.states()
         var rest = limits
         rest.maximumBytes -= followed.byteCount
+        let new: [[UInt8]?]
         if last < newest.offset {
             guard try follow(&followed, after: first, through: last, rest) else { return nil }
+            new = followed.states()
         } else {
-            guard let found = try self.followed(changes, rest, { try newest.trees.withRecord($0) { [UInt8]($0) } })
-            else { return nil }
-            followed = found
+            guard let found = try newest.reading({ try states(of: changes, in: $0, rest) }) else { return nil }
+            new = found
         }
         var all: [States] = []
         for (place, change) in changes.enumerated() {
-            let (before, after) = (old[place], followed.state(at: place))
+            let (before, after) = (old[place], new[place])
             // A version that the log no longer has was erased.
             guard try before.map(RecordStateView.version(of:)) == change.before,
                 try after.map(RecordStateView.version(of:)) == change.after
             else { return nil }
             all.append((before, after))
+        }
+        return all
+    }
+
+    /// Looks up the changed records in a state; nil if their states take too much memory.
+    private func states(
+        of changes: [ChangedRecords.Change], in trees: Snapshot, _ limits: ChangeLimits
+    ) throws -> [[UInt8]?]? {
+        var all: [[UInt8]?] = []
+        var byteCount = 0
+        for change in changes {
+            let state = try trees.withRecord(change.record) { [UInt8]($0) }
+            byteCount += state?.count ?? 0
+            if byteCount > limits.maximumBytes { return nil }
+            all.append(state)
         }
         return all
     }
@@ -161,7 +177,10 @@ extension StoreSnapshot {
         var known: (zone: UInt64, origin: RecordOrigin)?
         for (change, states) in zip(changes, states) {
             let (zone, name) = (change.record.zone, change.record.name)
-            let origin = try known.flatMap { $0.zone == zone ? $0.origin : nil } ?? origin(ofZone: zone, in: trees)
+            let origin =
+                if let known, known.zone == zone { known.origin } else {
+                    try reading { try self.origin(ofZone: zone, in: $0) }
+                }
             known = (zone, origin)
             let difference = RecordDifference(
                 RecordID(name, zone: origin.zone), in: origin.database,

@@ -151,12 +151,12 @@ public struct RecordDifference: Sendable {
 extension StoreSnapshot {
     /// Returns the origin of a zone's records in a state of the store.
     func origin(ofZone ordinal: UInt64, in trees: Snapshot) throws -> RecordOrigin {
-        let (database, zone) = try zoneName(ordinal)
+        let (database, zone) = try zoneName(ordinal, in: trees)
         return try RecordOrigin(database, zone, trees, context, desiredKeys: nil)
     }
 
     /// Returns the ID of a zone, and its database with the name of the owner.
-    func zoneName(_ ordinal: UInt64) throws -> (database: DatabaseID, zone: ZoneID) {
+    func zoneName(_ ordinal: UInt64, in trees: Snapshot) throws -> (database: DatabaseID, zone: ZoneID) {
         let (database, name) = try names.resolver(in: trees).requiredZone(ordinal)
         return (database, ZoneID(name))
     }

@@ -58,7 +58,7 @@ extension StoreSnapshot {
             guard let database = try names.resolver(in: trees).databaseOrdinal(ofZone: ordinal),
                 try trees.zoneStatus(database, ordinal) == .alive
             else { return nil }
-            let name = try zoneName(ordinal)
+            let name = try zoneName(ordinal, in: trees)
             return (ZoneName(database: name.database, zone: name.zone), ordinal)
         }
     }

@@ -5,7 +5,7 @@ import StrataModel
 /// ```swift
 /// var key = KeyWriter()
 /// key.append(number: zone)
-/// key.append(lastName: name)
+/// key.append(lastRecordName: name)
 /// ```
 @usableFromInline
 package struct KeyWriter: Sendable {
@@ -122,7 +122,7 @@ package struct KeyWriter: Sendable {
     }
 
     /// Returns true if a name that was read from a key, and unpacked, is a short form.
-    static func isShortForm(_ name: UnsafeRawBufferPointer) -> Bool { name.count > RecordState.longestKeyName }
+    package static func isShortForm(_ name: UnsafeRawBufferPointer) -> Bool { name.count > RecordState.longestKeyName }
 
     package mutating func append(int64 number: Int64) { append(bits: UInt64(bitPattern: number) ^ 1 << 63) }
 

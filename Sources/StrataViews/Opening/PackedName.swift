@@ -160,7 +160,7 @@ package enum PackedName {
         return true
     }
 
-    /// Returns false, and writes nothing of use, if the form does not begin with a UUID.
+    /// Returns false, and writes nothing, if the form does not begin with a UUID.
     private static func unpackUUID(
         _ packed: UnsafeRawBufferPointer, into name: UnsafeMutableRawBufferPointer
     ) -> Bool {

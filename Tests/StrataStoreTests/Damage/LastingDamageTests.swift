@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import StrataLog
 import StrataModel
@@ -124,18 +125,18 @@ struct LastingDamageTests {
         pipeline.releaseDeciding()
         pipeline.live.note(DamagedStore.error, in: store.views)
         let ended = Lock<[StrataError.Code?]>([])
-        let reader = try WorkerThread(name: "reader") {
+        let reader = try WorkerThread(name: "awaits-views") {
             let code = thrownCode {
                 _ = try pipeline.live.sound(after: DamagedStore.error, reading: store.views.trees.snapshot())
             }
             ended.withLock { $0.append(code) }
         }
-        let query = try WorkerThread(name: "query") {
+        let query = try WorkerThread(name: "awaits-indexes") {
             store.awaitIndexes()
             ended.withLock { $0.append(nil) }
         }
         // Both wait for the thread that has the turn to append.
-        usleep(50_000)
+        #expect(eventually { sleeps("awaits-views") && sleeps("awaits-indexes") })
         #expect(ended.withLock { $0.isEmpty })
         worn.disk.fail(.read, from: 1, with: .errno(EIO), on: "/log/")
         _ = pipeline.following { throw DamagedStore.error }
@@ -145,6 +146,15 @@ struct LastingDamageTests {
         worn.disk.heal()
         try worn.checkEndAndClose()
         for thread in [reader, query] { thread.join() }
+    }
+
+    /// Returns true if the thread of that name sleeps.
+    private func sleeps(_ name: String) -> Bool {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return tasks.contains { task in
+            let line = try? String(contentsOfFile: "/proc/self/task/\(task)/stat", encoding: .utf8)
+            return line?.contains("(\(name)) S ") == true
+        }
     }
 
     @Test("A log that is damaged too is an error of the log, and stays as it is")

@@ -232,6 +232,26 @@ struct RecordDifferenceTests {
         try worn.store.close()
     }
 
+    @Test("Damage of the newest state is noticed and mended while changes up to it are read")
+    func damagedEnd() throws {
+        var worn = try DamagedStore()
+        let first = worn.store.offset
+        try worn.save([0, 1], "new")
+        worn = try DamagedStore.reopened(worn)
+        try worn.damage()
+        let words = try worn.retrying {
+            var words: [FieldValue?] = []
+            try worn.store.past.forEachChange(from: first, to: worn.store.offset) {
+                words += [try $0.before?["title"], try $0.after?["title"]]
+                return true
+            }
+            return words
+        }
+        #expect(words == ["old", "new", "old", "new"].map { DamagedStore.title($0)[0].1 })
+        #expect(eventually { (try? worn.words([0, 1, 2], in: worn.store.snapshot())) == ["new", "new", "old"] })
+        try worn.store.close()
+    }
+
     @Test("A link that is loose in one state and holds in the other is another one, in one store and between two")
     func looseness() throws {
         let anna = try Client().with { $0.scope = .public }

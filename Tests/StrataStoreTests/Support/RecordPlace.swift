@@ -15,7 +15,7 @@ extension StoreSnapshot {
     func recordVersions() throws -> [RecordPlace: Version] {
         var versions: [RecordPlace: Version] = [:]
         for index in 0..<(try trees.nameCount(.zone)) {
-            let (database, zone) = try zoneName(index + 1)
+            let (database, zone) = try zoneName(index + 1, in: trees)
             try trees.forEachRecord(of: index + 1) { name, row in
                 let id = RecordID(String(decoding: name, as: UTF8.self), zone: zone)
                 versions[RecordPlace(database: database, id: id)] =

@@ -194,8 +194,10 @@ import Testing
             """
         let terminal = try PseudoTerminal(line, in: fixture.directory.path)
         #expect(terminal.waits(for: "strata 0> "))
-        // The command does not end before its output is read.
         terminal.type("step 2\r")
+        #expect(terminal.waits(for: "strata 2> "))
+        // The output is larger than the terminal's buffer, so the command does not end before it is read.
+        terminal.type("print\r")
         #expect(eventually { terminal.takesSignals })
         let session = try String(contentsOfFile: fixture.directory.path("session"), encoding: .utf8)
         kill(try #require(pid_t(session.dropLast())), SIGSTOP)
