@@ -120,7 +120,7 @@ struct IndexBuildTests {
             }
             // A restart loses everything but the catalog.
             if Int.random(in: 0..<8, using: &random) == 0 { build = IndexBuild() }
-            build.recordsTogether = Int.random(in: 1...60, using: &random)
+            build.recordsTogether = Int.random(in: 1...15, using: &random)
             let fork = try store.fork()
             var left = steps
             let hasMore = try build.advance(fork, from: store.snapshot()) {
@@ -211,13 +211,15 @@ struct IndexBuildTests {
                 try harness.set(Self.indexes[round], .building(upTo: []))
                 // Changes and another index come in the middle of a build.
                 var late = Self.indexes.dropFirst(round + 1).first
+                var slicesBefore = Int.random(in: 2...6, using: &harness.random)
                 while try harness.advance(steps: Int.random(in: 0...2, using: &harness.random)) || late != nil {
                     let building = try IndexCatalog(harness.store.snapshot()).building
                     if building.values.contains(where: { !$0.isEmpty }) { partCount += 1 }
                     if Set(building.values).count > 1 { joinCount += 1 }
                     try check(&harness, Array(Self.indexes[...round]))
                     try harness.change(Int.random(in: 0...30, using: &harness.random))
-                    if let id = late, Int.random(in: 0..<3, using: &harness.random) == 0 {
+                    slicesBefore -= 1
+                    if let id = late, slicesBefore == 0 {
                         try harness.set(id, .building(upTo: []))
                         late = nil
                     }
@@ -226,7 +228,7 @@ struct IndexBuildTests {
                 try harness.change(30)
                 try check(&harness, Array(Self.indexes.prefix(round + 2)))
             }
-            #expect(partCount > 10 && joinCount > 2, "\(partCount), \(joinCount)")
+            #expect(partCount > 10 && joinCount > 0, "\(partCount), \(joinCount)")
         }
     }
 
