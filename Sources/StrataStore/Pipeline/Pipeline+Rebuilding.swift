@@ -105,8 +105,8 @@ extension Pipeline {
         wakeBuilder()
     }
 
-    /// Has states let go at rest that flushes and merges have replaced: they may be the last that have a generation, or
-    /// the files of a whole base.
+    /// Has states released at rest that flushes and merges have replaced: they may be the last that have a generation,
+    /// or the files of a whole base.
     func letGoAtRest(_ flusher: Flusher?) {
         flusher?.onRest { [weak self] in
             guard let self else { return }

@@ -23,7 +23,7 @@ struct MergePlan: Equatable {
         self.level = level
     }
 
-    /// A merge that was begun comes before any other. Unless at rest, it goes on only once some merge is due by size.
+    /// A merge that was begun comes before any other. Unless at rest, it continues only once some merge is due by size.
     ///
     /// - Parameter runs: newest first.
     init?(_ runs: [LeveledRun], _ options: TreeStoreOptions, isAtRest: Bool) {

@@ -9,7 +9,7 @@ extension TreeStore {
         plan(state.withLock { $0.levels }, isAtRest: isAtRest) != nil
     }
 
-    /// True if there are so many runs that a writer should wait for a merge.
+    /// True if a writer should wait for a merge, because reading many runs is slow.
     package var isCrowded: Bool { state.withLock { $0.levels.runs.count > MergePlan.manyRuns } }
 
     /// Half of the room that it takes is a margin for the log, which is more important.

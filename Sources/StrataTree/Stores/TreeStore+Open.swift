@@ -165,7 +165,7 @@ struct StateSearch {
         }
     }
 
-    /// What an error says about the state that was read; nil for nothing.
+    /// The finding about the state that was read when an error was thrown; nil if the error is not about the state.
     private static func finding(_ error: StrataError) -> StateFinding? {
         switch error.code {
         case .newerFormat: .otherForm

@@ -89,7 +89,7 @@ package final class Fork {
     /// The newest published state under this fork, or of it.
     private var published: Snapshot? { base ?? lower?.published }
 
-    /// What publishing releases.
+    /// The state and the fork that publishing releases.
     var under: (Snapshot?, Fork?) { (base, lower) }
 
     /// Continues a generation, or begins another one if it is full.

@@ -51,7 +51,7 @@ package final class Flusher: Sendable {
         thread.withLock { $0 = worker }
     }
 
-    /// Has `body` called now and then while nothing changes: time to let go of states that flushes and merges replaced.
+    /// Has `body` called now and then while nothing changes, to release states that flushes and merges replaced.
     package func onRest(_ body: @escaping @Sendable () -> Void) { rest.withLock { $0 = body } }
 
     /// The error of the last attempt to write; nil once one succeeds.
