@@ -112,7 +112,7 @@ struct IndexBuildTests {
         private var title0: UInt32 { IndexBuildTests.title }
 
         /// One slice, published; whether there is more to do.
-        mutating func advance(steps: Int = 0) throws -> Bool {
+        mutating func advance(steps: Int = 0, recordsTogether: Int? = nil) throws -> Bool {
             if Int.random(in: 0..<4, using: &random) == 0 {
                 // Dropped with its fork, a slice has not been.
                 var lost = build
@@ -120,7 +120,7 @@ struct IndexBuildTests {
             }
             // A restart loses everything but the catalog.
             if Int.random(in: 0..<8, using: &random) == 0 { build = IndexBuild() }
-            build.recordsTogether = Int.random(in: 1...15, using: &random)
+            build.recordsTogether = recordsTogether ?? Int.random(in: 1...15, using: &random)
             let fork = try store.fork()
             var left = steps
             let hasMore = try build.advance(fork, from: store.snapshot()) {
@@ -211,24 +211,32 @@ struct IndexBuildTests {
                 try harness.set(Self.indexes[round], .building(upTo: []))
                 // Changes and another index come in the middle of a build.
                 var late = Self.indexes.dropFirst(round + 1).first
-                var slicesBefore = Int.random(in: 2...6, using: &harness.random)
-                while try harness.advance(steps: Int.random(in: 0...2, using: &harness.random)) || late != nil {
+                var shortSlices = 0
+                while try late != nil || shortSlices > 0
+                    ? harness.advance(recordsTogether: shortSlices > 0 ? 1 : nil) || late != nil
+                    : harness.advance(steps: Int.random(in: 0...2, using: &harness.random))
+                {
                     let building = try IndexCatalog(harness.store.snapshot()).building
                     if building.values.contains(where: { !$0.isEmpty }) { partCount += 1 }
                     if Set(building.values).count > 1 { joinCount += 1 }
                     try check(&harness, Array(Self.indexes[...round]))
                     try harness.change(Int.random(in: 0...30, using: &harness.random))
-                    slicesBefore -= 1
-                    if let id = late, slicesBefore == 0 {
+                    shortSlices -= 1
+                    let position = building[Self.indexes[round]]
+                    let passedCount = harness.records.keys.count { key in
+                        position.map { !$0.lexicographicallyPrecedes(key.viewKey) } ?? true
+                    }
+                    // The other starts far behind, and then reads a record at a time.
+                    if let id = late, position == nil || passedCount >= 20 {
                         try harness.set(id, .building(upTo: []))
-                        late = nil
+                        (late, shortSlices) = (nil, 2)
                     }
                 }
                 #expect(try IndexCatalog(harness.store.snapshot()).building.isEmpty)
                 try harness.change(30)
                 try check(&harness, Array(Self.indexes.prefix(round + 2)))
             }
-            #expect(partCount > 10 && joinCount > 0, "\(partCount), \(joinCount)")
+            #expect(partCount > 10 && joinCount > 2, "\(partCount), \(joinCount)")
         }
     }
 

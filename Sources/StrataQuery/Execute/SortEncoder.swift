@@ -40,19 +40,12 @@ struct SortPlace: Hashable, Sendable {
     /// Returns the place of a cursor as a query compares it. Both forms of names have the same order.
     func packed(_ ties: QueryOrder.Ties) throws -> SortPlace {
         var key = KeyWriter()
-        try tie.withUnsafeBytes { tie in
-            var reader = KeyReader(tie)
-            if ties == .byPlace {
-                key.append(number: try reader.readNumber())
-                PackedName.withPacked(try reader.readLastText()) { key.append(lastText: $0) }
-            } else {
-                try reader.readText().withUnsafeBytes { name in
-                    PackedName.withPacked(name) { key.append(text: $0) }
-                }
-                key.append(number: try reader.readNumber())
-            }
+        try tie.withUnsafeBytes { try SortEncoder.record(ofTie: $0, ties) }.withUnsafeBytes { record in
+            var reader = KeyReader(record)
+            key.append(number: try reader.readNumber())
+            PackedName.withPacked(try reader.readLastText()) { key.append(lastText: $0) }
         }
-        return SortPlace(values: values, tie: key.bytes)
+        return SortPlace(values: values, tie: try key.bytes.withUnsafeBytes { try SortEncoder.tie($0, ties) })
     }
 
     /// Bytes that sort as the places do; the bits of descending keys are inverted.

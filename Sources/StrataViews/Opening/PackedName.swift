@@ -30,7 +30,8 @@ package enum PackedName {
 
     /// Calls `body` with the name of a packed form, which is valid only during the call.
     ///
-    /// - Throws: ``StrataError`` for bytes that are no packed form.
+    /// - Throws: ``StrataError`` for bytes that cannot be unpacked. Some bytes can be that ``pack(_:into:)`` never
+    ///   writes; only keys that it has written are read.
     package static func withName<Result>(
         of packed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
