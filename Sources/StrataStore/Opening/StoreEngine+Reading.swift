@@ -43,7 +43,7 @@ extension StoreEngine {
         try requirePast(offset)
         guard let path else { return try StoreEngine(past: offset, of: self) }
         var options = options
-        options.trees.generationBytes = min(options.trees.generationBytes, memoryBytes)
+        options.trees.memoryBytes = min(options.trees.memoryBytes, memoryBytes)
         return try .openForReading(at: path, through: offset, options, platform, pastOf: self)
     }
 

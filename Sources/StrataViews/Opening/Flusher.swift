@@ -34,8 +34,9 @@ package final class Flusher: Sendable {
     private static let restMilliseconds = 5_000
     /// The time between two attempts, for example while the disk is full.
     private static let retryMilliseconds = 1_000
-    /// The number of complete generations at which writers wait, and at which nothing more is accepted.
-    private static let maximumWaiting = (2, 4)
+    /// The number of complete generations at which writers wait, and at which nothing more is accepted
+    /// (``TreeStoreOptions/memoryBytes``).
+    private static let maximumWaiting = (2, 3)
     /// Fewer bytes of changes are left to the next opening, which folds them again in some milliseconds.
     private static let fewBytes = 1 << 20
 
@@ -150,6 +151,8 @@ package final class Flusher: Sendable {
             let work = state.wait(milliseconds: Self.restMilliseconds) { state -> Work? in
                 if state.isAbandoned { return .end }
                 if let snapshot = views.trees.nextToFlush() { return .flush(snapshot) }
+                // Another thread may have written what failed here.
+                state.flushFailure = nil
                 if state.isStopping { return .end }
                 return views.trees.isMergeDue(isAtRest: false) ? .merge(isAtRest: false) : nil
             }

@@ -112,7 +112,8 @@ struct LastingDamageTests {
         #expect(thrownCode { try worn.store.settleViews() } == .noSpace)
         worn.disk.heal()
         try worn.store.settleViews()
-        #expect(worn.hasStates)
+        let hasStates = worn.hasStates
+        #expect(hasStates)
         try worn.checkAndClose()
     }
 
