@@ -23,7 +23,7 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         public var offset: UInt64?
         /// The byte position in the file or buffer.
         public var position: UInt64?
-        /// The number of the frame in a file of the views; 0 if another part of it is meant.
+        /// 0 in errors of the views' runs, otherwise nil.
         public var page: UInt32?
         public var path: String?
         public var expected: String?

@@ -78,7 +78,7 @@ extension StrataError: Shaped {
         Key("message", "one sentence, the same for the same code path") { $0.message }
         Key("segment", "first offset of the segment, which is its name", if: "if known") { $0.context.segment }
         Key("offset", "of the commit", if: "if known") { $0.context.offset }
-        Key("page", "number of a frame of the views", if: "if known") { $0.context.page }
+        Key("page", "always 0", if: "if a run of the views is damaged") { $0.context.page }
         Key("position", "in the file, or in a payload that cannot be decoded", if: "if known") { $0.context.position }
         Key("path", "of the file", if: "if known") { $0.context.path }
         Key("expected", "the value that the format requires", if: "if known") { $0.context.expected }

@@ -52,7 +52,7 @@ package final class PieceWriter {
     /// The number of entries so far.
     package var entries: UInt64 { footer.entries + (tree?.entries ?? 0) }
 
-    /// Adds an entry. Keys may be equal, which only a sort uses.
+    /// Adds an entry, whose key is not before that of the last one.
     ///
     /// - Throws: ``StrataError`` of the file; also if the entry is out of order or too long, which damaged inputs of a
     ///   merge may cause.

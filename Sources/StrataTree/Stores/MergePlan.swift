@@ -6,7 +6,7 @@ struct MergePlan: Equatable {
     let output: Int?
     let level: RunLevel
 
-    /// Merges into the base begin when the newer runs, or what they delete, exceed this part of it.
+    /// Merges into the base begin when the newer runs and the entries that they delete reach this part of it.
     private static let basePart = 2
     /// At rest, they begin at this part.
     private static let restingPart = 20

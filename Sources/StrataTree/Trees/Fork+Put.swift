@@ -6,8 +6,8 @@ extension Fork {
     /// - Parameters:
     ///   - key: 1 to 960 bytes.
     ///   - value: at most 1 GiB. Neither may point into bytes that a read of this fork passed to its body.
-    /// - Throws: ``StrataError`` if the key or value is too long. Also if there is no room for more pages or a page is
-    ///   damaged; the fork can then only be dropped.
+    /// - Throws: ``StrataError`` if the key or value is too long. Also if there is no room for more pages; the fork can
+    ///   then only be dropped.
     package func put(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         try Self.check(key, value)
         try changing(id) { root in try set(try stored(value), of: key, in: &root) }

@@ -2,8 +2,8 @@ import StrataModel
 
 /// A private writable copy of a snapshot. Creating it costs nothing, and dropping it undoes everything.
 ///
-/// Used by one thread at a time. A change with valid arguments may still throw halfway, because there is no room or a
-/// file is damaged. The fork then rejects all calls, and can only be dropped.
+/// Used by one thread at a time. A change with valid arguments may still throw halfway, because there is no room. The
+/// fork then rejects all calls, and can only be dropped.
 ///
 /// ```swift
 /// let fork = store.fork()
