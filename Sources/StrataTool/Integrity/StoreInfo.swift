@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataTree
 import StrataViews
 
 /// The details that `info` prints of a store. They come from headers, ends and hints. Of the log only the newest
@@ -100,6 +101,7 @@ extension StoreInfo {
         if let firstTime, let lastTime { line("span", Self.span(microseconds: lastTime - firstTime)) }
         line("durable", durabilityText)
         line("views", viewsText)
+        if let state = views?.state, !state.levels.isEmpty { line("levels", Self.text(state)) }
         line("names", namesText)
         if let tail {
             line("tail", "\(tail.byteCount.counted("unfinished byte")) at position \(tail.position) of \(tail.path)")
@@ -142,7 +144,7 @@ extension StoreInfo {
         if let viewsProblem { return "unknown: \(viewsProblem)" }
         guard let views else { return "none" }
         let size = views.byteCount.counted("byte")
-        guard let position = views.position else {
+        guard let position = views.state?.position else {
             // The state left by a program that created the store and ended before it wrote much.
             if views.finding == .missing { return "no state yet; \(size)" }
             let reason = views.reasons.first.map { ": \($0)" } ?? ""
@@ -156,6 +158,16 @@ extension StoreInfo {
         default: text += "; damaged" + (views.reasons.last.map { ": \($0)" } ?? "")
         }
         return text
+    }
+
+    /// `flushed 2 runs, 8192 bytes; base 1 run, 65536 bytes; 1.5 bytes written for each byte of changes`
+    private static func text(_ state: DurableState) -> String {
+        let levels = state.levels.map {
+            "\($0.level) \($0.runCount.counted("run")), \($0.byteCount.counted("byte"))"
+        }
+        let tenths = state.flushedBytes == 0 ? 10 : 10 * state.writtenBytes / state.flushedBytes
+        return (levels + ["\(tenths / 10).\(tenths % 10) bytes written for each byte of changes"])
+            .joined(separator: "; ")
     }
 
     private var namesText: String {
@@ -245,10 +257,25 @@ extension ViewsSummary: Shaped {
             "`whole`, `olderState` (the newest state cannot be used), `missing` (there is no state), `damaged`, "
                 + "`otherForm` (of another release), `foreign` (of another store) or `stale` (the log does not have it)"
         ) { $0.finding.rawValue }
-        Key("offset", "the last commit in the newest usable state, or null if there is none") { $0.position?.offset }
-        Key("chain", "chain value there") { $0.position.map { Hexadecimal($0.chain) } }
-        Key("time", "when it was written") { $0.time }
+        Key("offset", "the last commit in the newest usable state, or null if there is none") {
+            $0.state?.position.offset
+        }
+        Key("chain", "chain value there") { $0.state.map { Hexadecimal($0.position.chain) } }
+        Key("time", "when it was written") { $0.state?.time }
+        Key("levels", "the levels that have runs, newest first; those before the base are still to be merged") {
+            $0.state?.levels
+        }
+        Key("flushedBytes", "bytes of files that flushes have written so far") { $0.state?.flushedBytes }
+        Key("writtenBytes", "the same of flushes and merges") { $0.state?.writtenBytes }
         Key("reasons", "why states cannot be used") { $0.reasons }
+    }
+}
+
+extension LevelSize: Shaped {
+    static let shape = Shape<Self>("A level of views") {
+        Key("level", "`flushed`, `middle` or `base`") { "\($0.level)" }
+        Key("runs", "how many runs it has") { $0.runCount }
+        Key("bytes", "size of their pieces") { $0.byteCount }
     }
 }
 

@@ -123,12 +123,12 @@ struct LeveledRun: Sendable {
 }
 
 /// The level of a run: runs of a higher one are older and larger.
-enum RunLevel: UInt8, Sendable, Comparable {
+package enum RunLevel: UInt8, Sendable, Comparable, CaseIterable {
     /// Written by a flush.
     case flushed
     /// Merged from runs of level `flushed`, if the base is large.
     case middle
     case base
 
-    static func < (a: RunLevel, b: RunLevel) -> Bool { a.rawValue < b.rawValue }
+    package static func < (a: RunLevel, b: RunLevel) -> Bool { a.rawValue < b.rawValue }
 }

@@ -52,7 +52,11 @@ struct DurableStates: Sendable {
     static func sequence(of name: String) -> UInt64? { NumberedName.state.number(in: name) }
 
     /// Makes a state durable, whose files have been synced.
-    mutating func write(_ description: StateDescription, _ levels: Levels, nextNumber: UInt64) throws {
+    ///
+    /// - Parameter isMerged: true if the files that the last state does not have were written by a merge.
+    mutating func write(
+        _ description: StateDescription, _ levels: Levels, nextNumber: UInt64, isMerged: Bool = false
+    ) throws {
         guard let directory else { return }
         if let newest, description.position.offset < newest.position.offset {
             throw StrataError(
@@ -61,10 +65,15 @@ struct DurableStates: Sendable {
                     path: directory, expected: "offset \(newest.position.offset) or later",
                     found: "\(description.position)"))
         }
-        let state = StateFile(
+        var state = StateFile(
             sequence: lastSequence + 1, store: store, form: form, position: description.position,
-            time: time.nowMicroseconds(), nextNumber: nextNumber, opaque: description.opaque,
-            trees: description.trees, runs: levels.runs.map(RunDescriptor.init), blobs: levels.blobDescriptors)
+            time: time.nowMicroseconds(), nextNumber: nextNumber, flushedBytes: newest?.flushedBytes ?? 0,
+            writtenBytes: newest?.writtenBytes ?? 0, opaque: description.opaque, trees: description.trees,
+            runs: levels.runs.map(RunDescriptor.init), blobs: levels.blobDescriptors)
+        let known = newest?.byteCounts ?? [:]
+        let newBytes = state.byteCounts.reduce(0) { known[$1.key] == nil ? $0 + UInt64($1.value) : $0 }
+        state.writtenBytes &+= newBytes
+        if !isMerged { state.flushedBytes &+= newBytes }
         let path = Self.path(directory, state.sequence)
         do { try files.replace(path, in: directory, with: state.encoded()) } catch {
             // The files that it names are removed, too.
@@ -85,7 +94,7 @@ struct DurableStates: Sendable {
         guard let newest else { return }
         try write(
             StateDescription(position: newest.position, opaque: newest.opaque, trees: newest.trees), levels,
-            nextNumber: nextNumber)
+            nextNumber: nextNumber, isMerged: true)
     }
 
     private mutating func keepSome(_ newest: StateFile) {

@@ -11,6 +11,8 @@ struct StateFile: Sendable {
     var time: Int64
     /// The number that the next file of the store gets.
     var nextNumber: UInt64
+    /// The bytes of all files that the store's flushes have written, and of those that merges have written, too.
+    var (flushedBytes, writtenBytes): (UInt64, UInt64)
     /// The caller's bytes.
     var opaque: [UInt8]
     var trees: [(id: TreeID, foldedOffset: UInt64)]
@@ -36,6 +38,8 @@ struct StateFile: Sendable {
         writer.append(position.chain)
         writer.append(time)
         writer.append(nextNumber)
+        writer.append(flushedBytes)
+        writer.append(writtenBytes)
         writer.append(UInt32(opaque.count))
         writer.append(bytes: opaque)
         writer.append(UInt32(trees.count))
@@ -69,7 +73,9 @@ struct StateFile: Sendable {
             return try StateFile(form: try reader.read(UInt16.self, "form"), decoding: &reader)
         }
     }
+}
 
+extension StateFile {
     private init(form: UInt16, decoding reader: inout ByteReader) throws {
         self.form = form
         store = try reader.readIdentifier("store id")
@@ -78,6 +84,8 @@ struct StateFile: Sendable {
             offset: try reader.read(UInt64.self, "offset"), chain: try reader.read(UInt32.self, "chain value"))
         time = try reader.read(Int64.self, "time")
         nextNumber = try reader.read(UInt64.self, "next number")
+        flushedBytes = try reader.read(UInt64.self, "flushed bytes")
+        writtenBytes = try reader.read(UInt64.self, "written bytes")
         let opaqueBytes = try reader.read(UInt32.self, "opaque bytes")
         guard opaqueBytes <= Self.maximumOpaqueBytes else {
             throw reader.malformed("opaque bytes", expected: "at most \(Self.maximumOpaqueBytes)")
@@ -98,21 +106,5 @@ struct StateFile: Sendable {
             blobs.append(BlobDescriptor(number: number, byteCount: byteCount))
         }
         guard nextNumber < .max / 2, sequence < .max / 2 else { throw reader.malformed("number", expected: "smaller") }
-    }
-
-    init(
-        sequence: UInt64, store: Identifier, form: UInt16, position: Position, time: Int64, nextNumber: UInt64,
-        opaque: [UInt8], trees: [(id: TreeID, foldedOffset: UInt64)], runs: [RunDescriptor], blobs: [BlobDescriptor]
-    ) {
-        self.sequence = sequence
-        self.store = store
-        self.form = form
-        self.position = position
-        self.time = time
-        self.nextNumber = nextNumber
-        self.opaque = opaque
-        self.trees = trees
-        self.runs = runs
-        self.blobs = blobs
     }
 }

@@ -22,8 +22,16 @@ package struct DurableState: Sendable {
     package let position: Position
     package let time: Int64
     package let opaque: [UInt8]
+    /// The levels that have runs, newest first.
+    package let levels: [LevelSize]
+    /// The bytes that flushes have written for the store so far, and those that flushes and merges have.
+    package let (flushedBytes, writtenBytes): (UInt64, UInt64)
 
-    init(_ file: StateFile) { (position, time, opaque) = (file.position, file.time, file.opaque) }
+    init(_ file: StateFile) {
+        (position, time, opaque) = (file.position, file.time, file.opaque)
+        (flushedBytes, writtenBytes) = (file.flushedBytes, file.writtenBytes)
+        levels = LevelSize.all(of: file)
+    }
 }
 
 /// A store of trees that was opened, and the findings.

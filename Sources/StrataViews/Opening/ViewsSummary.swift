@@ -6,17 +6,15 @@ import StrataTree
 /// A summary of a store's states on disk, and of how they fit the log. Reading it locks and writes nothing.
 ///
 /// ```swift
-/// if let views = try Views.summary(of: reader, in: path, files: files) { print(views.finding, views.position) }
+/// if let views = try Views.summary(of: reader, in: path, files: files) { print(views.finding, views.state?.position) }
 /// ```
 package struct ViewsSummary: Sendable {
     package var path: String
     package var byteCount: Int
     /// The finding that opening would have.
     package var finding: StateFinding
-    /// The position of the log that the newest usable state covers; nil if no state is usable.
-    package var position: Position?
-    /// The time when that state was written, in microseconds since 1970.
-    package var time: Int64?
+    /// The newest usable state; nil if there is none.
+    package var state: DurableState?
     /// The reasons why other states cannot be used.
     package var reasons: [StrataError]
     /// The number of names in each namespace (docs/format.md §8) at that state; empty if unknown.
@@ -31,8 +29,8 @@ extension Views {
         let found = try TreeStore.summary(in: directory, owner(log.identity.storeID), files: files, isValid: log.has)
         guard let found else { return nil }
         var summary = ViewsSummary(
-            path: found.directory, byteCount: found.byteCount, finding: found.finding,
-            position: found.newest?.state.position, time: found.newest?.state.time, reasons: found.reasons)
+            path: found.directory, byteCount: found.byteCount, finding: found.finding, state: found.newest?.state,
+            reasons: found.reasons)
         let damage = try Self.damage {
             if let trees = found.newest?.trees { summary.nameCounts = try nameCounts(in: trees) }
         }

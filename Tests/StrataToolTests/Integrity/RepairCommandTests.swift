@@ -39,11 +39,11 @@ import Testing
         #expect(try fixture.content() == before)
     }
 
-    @Test("The plan says that the state of the page file is lost")
-    func pageFile() throws {
+    @Test("The plan says that a state beyond the end is lost")
+    func laterState() throws {
         let fixture = try StateFixture()
         try fixture.damage(4)
-        let sentence = "note: the page file has the state after commit 5; a repair uses only the log"
+        let sentence = "note: the views have the state after commit 5; a repair uses only the log"
         let result = try fixture.run("repair", fixture.name)
         #expect(result.code == 1 && result.output.contains(sentence), "\(result)")
     }
