@@ -95,7 +95,7 @@ func importAsset(_ source: String, into path: String, copy: String) throws {
     try store.close()
 }
 
-/// Makes a store of 200 records, and closes it so that what is read next comes from the page file.
+/// Makes a store of 200 records, and closes it so that what is read next comes from the views.
 func prepare(_ path: String) throws -> Store {
     let store = try Store.open(at: path)
     _ = try store.modify(zoneRequest(), as: Actor(user: "user-0"))

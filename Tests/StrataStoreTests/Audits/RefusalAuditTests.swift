@@ -236,7 +236,7 @@ import Testing
             for _ in 0..<100 { #expect(client.codes([.init("a")]) == [.serverRecordChanged]) }
         }
         let next = try syncs { try client.save("c") }
-        // A checkpoint may come in between.
+        // A flush may come in between.
         #expect(refused == 0 && next <= plain + 1)
         #expect(try Self.refusals(client.store.log).count == 100)
         #expect(client.store.durableOffset == client.store.offset)

@@ -14,7 +14,7 @@ struct FullDiskCompactionTests {
     private let end: UInt64
 
     init() throws {
-        // Keep no reference to the store, so that removing its page file frees the space.
+        // Keep no reference to the store, so that removing its runs frees the space.
         let notes = try CompactedNotes(disk)
         try notes.fill(30)
         (digests, end) = (try notes.digests, notes.store.offset)
@@ -39,7 +39,7 @@ struct FullDiskCompactionTests {
         try store.close()
     }
 
-    @Test("With no room at all, the page file goes, and is made again")
+    @Test("With no room at all, the views go, and are made again")
     func withoutRoom() throws {
         disk.capacityBytes = disk.usedBytes
         do {

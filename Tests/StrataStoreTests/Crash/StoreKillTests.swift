@@ -25,8 +25,8 @@ struct StoreKillTests {
         }
         #expect(harness.acknowledged > Self.rounds)
         #expect(LogVerifier.verify(at: harness.path).damage == nil)
-        // Some were opened from a checkpoint that the killed process had written.
-        #expect(harness.openedFromCheckpoint > 0)
+        // Some were opened from a state that the killed process had written.
+        #expect(harness.openedFromState > 0)
     }
 }
 
@@ -46,7 +46,7 @@ struct StoreKillCanaryTests {
 final class StoreKillHarness {
     let path: String
     private(set) var acknowledged = 0
-    private(set) var openedFromCheckpoint = 0
+    private(set) var openedFromState = 0
     private var generator = SeededGenerator(seed: 1)
     private var nextNumber: UInt64 = 1
 
@@ -63,7 +63,7 @@ final class StoreKillHarness {
         guard lines.allSatisfy({ $0.count == 2 }) else { throw Divergence(description: "the child said \(lines)") }
         let store = try Store.open(at: path)
         defer { try? store.close() }
-        if store.opening?.views == .whole { openedFromCheckpoint += 1 }
+        if store.opening?.views == .whole { openedFromState += 1 }
         let said = Dictionary(lines.map { ($0[0], $0[1]) }) { $1 }
         let last = (said.keys.max() ?? nextNumber) + 8
         for user in 0..<4 as Range<UInt64> {

@@ -28,7 +28,7 @@ struct RepairedStoreTests {
             _ = try store.modify(NoteRequest.saving(names, [("title", .string("old"))]), as: anna)
             ends.append(store.log.end)
         }
-        // Its checkpoint is at the end.
+        // Its state is at the end.
         try store.close()
         try damage(ends[batch].offset, on: disk)
         #expect(throws: StrataError.self) { try open(disk) }

@@ -75,8 +75,8 @@ struct PastStatesTests {
         #expect(kept(store).isEmpty)
     }
 
-    @Test("A checkpoint that is nearer is where another line begins")
-    func checkpoints() throws {
+    @Test("A state that is nearer is where another line begins")
+    func nearerState() throws {
         let disk = SimulatedDisk()
         try store(options(), disk, commits: 200).close()
         let again = try Store.open(at: path, options: options(), platform: Platform(files: disk))

@@ -39,7 +39,7 @@ struct PastStoreTests {
 
     @Test("Every offset of a seeded history has the digests that it had", arguments: TwinStore.Ground.allCases)
     func digests(ground: TwinStore.Ground) throws {
-        let keptCheckpoints = Lock(0)
+        let keptStates = Lock(0)
         try withSeeds(8) { seed in
             var twin = try TwinStore(ground, seed: seed)
             var known: [UInt64: Digests] = [0: try twin.store.snapshot().digests()]
@@ -67,14 +67,14 @@ struct PastStoreTests {
                     let opened = try Views.openForReading(
                         past.log, store: store.engine.storeID, in: path, platform: store.engine.platform,
                         options: store.options.trees)
-                    if opened.beginning > 0 { keptCheckpoints.withLock { $0 += 1 } }
+                    if opened.beginning > 0 { keptStates.withLock { $0 += 1 } }
                 }
                 try past.close()
             }
             try store.close()
         }
         // Not all of them were folded from the beginning.
-        if ground == .segmented { #expect(keptCheckpoints.withLock { $0 } > 8) }
+        if ground == .segmented { #expect(keptStates.withLock { $0 } > 8) }
     }
 
     @Test("Several pasts at once, each for itself, while the store goes on and lets states go")
@@ -166,7 +166,7 @@ struct PastStoreTests {
             if found.plan.contains("index") { indexed += 1 }
             try past.close()
         }
-        // Those in front of the first checkpoint that has the index look at all records.
+        // Those before the first state that has the index look at all records.
         #expect(indexed > 5)
         try store.close()
     }

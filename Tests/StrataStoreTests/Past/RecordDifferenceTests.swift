@@ -153,7 +153,7 @@ struct RecordDifferenceTests {
     }
 
     @Test("A state on disk between is where reading begins", arguments: seeds(3))
-    func fromCheckpoints(seed: UInt64) throws {
+    func fromStates(seed: UInt64) throws {
         let folder = try TestDirectory()
         var options = StoreOptions.embedded
         options.trees.generationBytes = 128 << 10

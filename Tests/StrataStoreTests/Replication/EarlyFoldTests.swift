@@ -13,7 +13,7 @@ struct EarlyFoldTests {
     private static let path = "/Notes.strata"
     private let sequence = MemorySequencer.Sequence()
 
-    /// Gives the last entries only once the copy's page file exists, which is made when the fold begins.
+    /// Gives the last entries only once the copy's views exist, which are made when the fold begins.
     private final class FoldFirst: Sequencer {
         private let inner: MemorySequencer
         private let disk: SimulatedDisk
@@ -135,7 +135,7 @@ struct EarlyFoldTests {
         try writer.store.close()
     }
 
-    @Test("One with a page file first gets the commits that it lost, and keeps its checkpoint")
+    @Test("One with a state first gets the commits that it lost, and keeps the state")
     func lostLog() throws {
         let writer = try writer()
         let disk = SimulatedDisk()

@@ -43,7 +43,7 @@ import Testing
         let before = try fixture.content()
         var codes: [String] = []
         for line in lines(token) where !hasViews || stateCommands.contains(line.command) {
-            // Each in both of its forms, one of them with a page file.
+            // Each in both of its forms, one of them with views.
             let form = hasViews ? line.words : line.forms.last ?? line.words
             let result = try ToolProcess.run(form, in: fixture.directory.path)
             try check(result, line, form, way)
@@ -60,7 +60,7 @@ import Testing
 
     private static let names = DamageWay.all.flatMap { [name($0, false), name($0, true)] }
 
-    /// Those that read the page file if there is one.
+    /// Those that read the views if there are any.
     private static let stateCommands: Set = [
         "get", "records", "query", "zones", "subscriptions", "users", "feed", "token", "schema", "compact", "erase",
         "info", "rebuild-views",
