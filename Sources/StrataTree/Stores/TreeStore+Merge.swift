@@ -14,7 +14,7 @@ extension TreeStore {
 
     /// Half of the room that it takes is a margin for the log, which is more important.
     private func plan(_ levels: Levels, isAtRest: Bool) -> MergePlan? {
-        guard let plan = MergePlan(levels.runs, options, isAtRest: isAtRest) else { return nil }
+        guard let plan = MergePlan(levels.runs[...], options, isAtRest: isAtRest) else { return nil }
         let inputBytes = levels.runs[plan.inputs].reduce(0) { $0 + $1.run.liveBytes }
         return home.hasRoom(2 * min(inputBytes, stepBytes(levels))) ? plan : nil
     }

@@ -99,6 +99,29 @@ struct StateSpaceTests {
         #expect(try store.snapshot().entries(Self.id).count == 1_000)
     }
 
+    @Test("Many new runs are merged although a merge into the base was begun, which then goes on")
+    func overtaking() throws {
+        try write(0..<1_000, byteCount: 900)
+        try write(0..<600, byteCount: 900, merges: false)
+        #expect(try store.mergeStep(isAtRest: false))
+        for count in 1...12 {
+            try write([count], byteCount: 900, merges: false)
+            let runs = store.state.withLock { $0.levels.runs }
+            for isAtRest in [false, true] {
+                let plan = try #require(MergePlan(runs[...], store.options, isAtRest: isAtRest))
+                if count < 8 {
+                    #expect(plan.level == .base && plan.output != nil, "\(count)")
+                } else {
+                    #expect(plan.level == .middle && plan.inputs == 0..<count, "\(count)")
+                }
+            }
+        }
+        try store.mergeAll()
+        #expect(store.state.withLock { $0.levels.runs.allSatisfy { $0.run.visibleFrom == nil } })
+        let entries = try store.snapshot().entries(Self.id)
+        #expect(entries.count == 1_000 && entries.allSatisfy { $0[1] == bytes(900, of: 7) })
+    }
+
     @Test("No file of a run stays open, however many there are")
     func descriptors() throws {
         let directory = try TestDirectory()
