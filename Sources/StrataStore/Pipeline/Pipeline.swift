@@ -286,6 +286,14 @@ final class Pipeline: @unchecked Sendable {
         _ = flusher?.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
     }
 
+    /// The error of a store whose changes cannot be written for so long that they would use up the memory; nil while
+    /// there is room.
+    var fullness: StrataError? {
+        guard let flusher, flusher.isFull else { return nil }
+        return StrataError(
+            .refusingWrites, "The changes in memory are not written yet.", cause: flusher.failure)
+    }
+
     /// Gives a batch its resulting state. The caller has both turns.
     func complete(_ batch: inout Batch) {
         assert(holdsBothTurns, "a batch is completed with both turns")
