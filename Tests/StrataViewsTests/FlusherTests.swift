@@ -69,14 +69,67 @@ struct FlusherTests {
         #expect(try open(log).beginning == 5)
     }
 
-    @Test("At rest the owner may let go of what was replaced")
+    @Test("At rest the owner may let go of what was replaced: until it can, and again when more is replaced")
     func atRest() throws {
-        let views = try open(try openLog()).views
-        let flusher = try Flusher(views)
-        let calls = Lock(0)
-        flusher.onRest { calls.withLock { $0 += 1 } }
-        #expect(eventually { calls.withLock { $0 > 0 } })
+        let log = try openLog()
+        let views = try open(log).views
+        let (calls, ticks) = (Lock(0), Lock(0))
+        let flusher = try Flusher(views, restMilliseconds: 5)
+        flusher.onRest {
+            calls.withLock { count in
+                count += 1
+                return count > 2
+            }
+        }
+        let clock = try Flusher(try Views.inMemory(log), restMilliseconds: 5)
+        clock.onRest {
+            ticks.withLock { $0 += 1 }
+            return false
+        }
+        func awaitTicks() {
+            let start = ticks.withLock { $0 }
+            #expect(eventually { ticks.withLock { $0 > start + 20 } })
+        }
+        #expect(eventually { calls.withLock { $0 == 3 } })
+        awaitTicks()
+        #expect(calls.withLock { $0 } == 3)
+        var history = NoteHistory(seed: 1)
+        try history.append(1, to: log)
+        try follow(log, views, flusher)
+        awaitTicks()
+        #expect(calls.withLock { $0 } == 3, "nothing was replaced")
+        try views.trees.freeze()
+        flusher.didPublish()
+        #expect(eventually { calls.withLock { $0 == 4 } })
+        clock.abandon()
         try flusher.stop()
+    }
+
+    @Test("A merge that rest begins goes on without another rest between its steps")
+    func restingMerge() throws {
+        var options = TreeStoreOptions()
+        (options.frameBytes, options.pieceBytes) = (1_024, 1)
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try Views.open(
+            log, store: log.identity.storeID, in: Self.path, platform: platform, options: options
+        ).views
+        for _ in 1...3 {
+            try history.append(20, to: log)
+            try Replay(log: log, trees: views.trees).run()
+            try views.settle()
+        }
+        let flusher = try Flusher(views, restMilliseconds: 5)
+        let (rests, restsAtSteps) = (Lock(0), Lock<[Int]>([]))
+        flusher.onAttempt { _ in restsAtSteps.withLock { $0.append(rests.withLock { $0 }) } }
+        flusher.onRest {
+            rests.withLock { $0 += 1 }
+            return false
+        }
+        #expect(eventually { rests.withLock { $0 > 0 } && !views.trees.isMergeDue(isAtRest: true) })
+        try flusher.stop()
+        let found = restsAtSteps.withLock { $0 }
+        #expect(found.count > 2 && Set(found).count == 1, "\(found)")
     }
 
     @Test("Closing leaves a few changes to the next opening, but writes a first state")
@@ -91,6 +144,29 @@ struct FlusherTests {
             try flusher.stop()
             #expect(try open(log).beginning == expected)
         }
+    }
+
+    @Test(
+        "Closing writes a state, however few the changes, if the log removed what the last state needs",
+        arguments: [3, 5])
+    func belowFloor(floor: UInt64) throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        var atFloor: Snapshot?
+        for count in [3, 2] {
+            let views = try open(log).views
+            let flusher = try Flusher(views)
+            try history.append(count, to: log)
+            try follow(log, views, flusher)
+            let snapshot = views.trees.snapshot()
+            if snapshot.foldedOffset(ViewTree.records) == floor { atFloor = snapshot }
+            if count == 2, let atFloor {
+                var scan = try BaseScan(atFloor, chain: log.chain(at: floor))
+                try log.adopt(try log.writeBase(at: floor) { try scan.next().map { $0[...] } })
+            }
+            try flusher.stop()
+        }
+        #expect(try log.floor.offset == floor && open(log).beginning == floor)
     }
 
     @Test("Closing writes changes that the log does not have, however few")
@@ -165,6 +241,8 @@ struct FlusherTests {
         var history = NoteHistory(seed: 1)
         let views = try open(log).views
         let flusher = try Flusher(views)
+        let reports = Lock<[Bool]>([])
+        flusher.onAttempt { error in reports.withLock { $0.append(error == nil) } }
         disk.fail(.write, at: 1, with: .errno(28), on: Self.path + "/views")
         try history.append(1, to: log)
         try follow(log, views, flusher)
@@ -173,6 +251,7 @@ struct FlusherTests {
         #expect(eventually { flusher.failure != nil })
         #expect(eventually { flusher.failure == nil })
         try flusher.stop()
+        #expect(reports.withLock { $0 } == [false, true])
         #expect(try open(log).beginning == 1)
     }
 

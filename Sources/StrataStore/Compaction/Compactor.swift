@@ -302,6 +302,10 @@ final class Compactor: Sendable {
         let horizon = base.foldedOffset(ViewTree.records)
         while true {
             try requireGoing()
+            if pipeline.fullness != nil {
+                _ = state.wait(milliseconds: 1_000) { $0.isStopping ? true : nil }
+                continue
+            }
             let began = platform.time.nowMicroseconds()
             let slice = try pipeline.betweenBatches { fork -> Bool in
                 // Views that were folded again in the meantime already start from the base.

@@ -66,14 +66,18 @@ final class IndexBuilder {
         }
     }
 
-    /// Waits as long as the last slice took if other threads are at work, so that they keep at least half of the time.
+    /// Waits as long as the last slice took if other threads are at work, so that they keep at least half of the time,
+    /// and while too many changes are in memory.
     private func rest() throws {
         let (end, microseconds) = lastSlice
         let isAlone = pipeline.state.withLock { state in
             state.turns.areFree && state.queue.isEmpty && state.end.offset == end
         }
-        let milliseconds = isAlone ? 0 : Int(min(microseconds, 100_000) + 999) / 1_000
-        if pipeline.builds.rest(milliseconds: milliseconds) { throw Interruption.stopped }
+        var milliseconds = isAlone ? 0 : Int(min(microseconds, 100_000) + 999) / 1_000
+        repeat {
+            if pipeline.builds.rest(milliseconds: milliseconds) { throw Interruption.stopped }
+            milliseconds = 1_000
+        } while pipeline.fullness != nil
     }
 }
 

@@ -203,8 +203,6 @@ final class LiveViews: Sendable {
 
     /// Writes the last changes, or removes damaged states. No thread uses the views any more.
     func close() throws {
-        // A merge may have read a damaged frame since the last request.
-        if let failure = flusher?.failure { note(failure, in: views) }
         do {
             if !isDamaged { try flusher?.stop() }
         } catch { guard note(error, in: views) else { throw error } }

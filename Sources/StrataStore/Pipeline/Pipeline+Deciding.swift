@@ -45,10 +45,10 @@ extension Pipeline {
     private func outcome(of submission: inout Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
             if let refusal = state.withLock({ $0.refusal }) { return .unavailable(refusal.ofRequests) }
-            if flusher?.isFull == true {
+            if let fullness {
                 return .unavailable(
                     Refusal(
-                        .serviceUnavailable, "The changes in memory cannot be written; make room on the disk.",
+                        .serviceUnavailable, "Nothing was written: \(fullness)",
                         retryAfterSeconds: Refusal.serverRetrySeconds))
             }
             let line = try currentLine()

@@ -29,7 +29,7 @@ extension Pipeline {
         return switch state.refusal {
         case .forGood: false
         case .unsettled: !log.isUnsettled
-        case nil: !state.turns.isAppending && log.end.offset > state.end.offset
+        case nil: !state.turns.isAppending && log.end.offset > state.end.offset && flusher?.isFull != true
         }
     }
 
@@ -85,6 +85,7 @@ extension Pipeline {
     /// Applies the commits up to one that the log has, or will have in a moment.
     func apply(through offset: UInt64) throws {
         guard publication.offset < offset else { return }
+        if let fullness { throw fullness }
         if log.end.offset < offset { _ = try log.confirmEnd() }
         while !claimTurns() {
             let (isClosed, refusal) = state.withLock { ($0.isClosed, $0.refusal) }
@@ -117,6 +118,7 @@ extension Pipeline {
         }
         // If an outcome is unknown, settling it applies the rest.
         guard acceptsWrites else { return .outdated(confirmedEnd: nil) }
+        if let fullness { return .unconfirmed(Self.unconfirmed(fullness)) }
         snapshot = following { try recover(from: nil) }
         return .outdated(confirmedEnd: snapshot.foldedOffset(ViewTree.records))
     }

@@ -87,7 +87,6 @@ extension Pipeline {
             new.flusher?.abandon()
             throw error
         }
-        letGoAtRest(new.flusher)
         new.flusher?.didPublish()
         let end = end(of: snapshot)
         state.withLock { state in
@@ -98,6 +97,7 @@ extension Pipeline {
             }
             (state.hasUnfinishedIndexes, state.buildFailure) = (hasUnfinishedIndexes, nil)
         }
+        attend(to: new)
         reader.publish(snapshot)
         state.notifyAll()
         // Others' commits may be among what was folded.
@@ -106,10 +106,13 @@ extension Pipeline {
     }
 
     /// Has states released at rest that flushes and merges have replaced: they may be the last that have a generation,
-    /// or the files of a whole base.
-    func letGoAtRest(_ flusher: Flusher?) {
-        flusher?.onRest { [weak self] in
-            guard let self else { return }
+    /// or the files of a whole base. Takes note of damage that these find, and of room that they make.
+    func attend(to working: WorkingViews) {
+        working.flusher?.onAttempt { [weak self, views = working.views] error in
+            if let error { self?.live.note(error, in: views) } else { self?.wake() }
+        }
+        working.flusher?.onRest { [weak self] in
+            guard let self else { return true }
             let isIdle = state.withLock { state in
                 guard !state.isClosing, state.turns.areFree, state.turns.claims == 0, state.queue.isEmpty else {
                     return false
@@ -117,10 +120,11 @@ extension Pipeline {
                 state.turns.takeBoth()
                 return true
             }
-            guard isIdle else { return }
+            guard isIdle else { return false }
             line = nil
             reader.publish(views.trees.snapshot())
             returnTurns()
+            return true
         }
     }
 

@@ -122,17 +122,20 @@ final class Pipeline: @unchecked Sendable {
         let hasUnfinishedIndexes = try Self.hasUnfinishedIndexes(snapshot, of: log)
         state = Monitor(
             State(end: log.end, endTime: log.endTime ?? .min, hasUnfinishedIndexes: hasUnfinishedIndexes))
-        live.onDamage { [weak self] in
-            // Under the lock, so that no thread misses it between its check and its wait.
-            self?.state.withLock { _ in }
-            self?.state.notifyAll()
-        }
+        live.onDamage { [weak self] in self?.wake() }
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
         }
-        letGoAtRest(live.flusher)
+        attend(to: live.working)
         if hasUnfinishedIndexes { wakeBuilder() }
         if isShared { try log.follow { [weak self] in self?.noteNews() } }
+    }
+
+    /// Has all waiting threads look again.
+    func wake() {
+        // Under the lock, so that no thread misses it between its check and its wait.
+        state.withLock { _ in }
+        state.notifyAll()
     }
 
     var views: Views { live.views }
@@ -280,10 +283,15 @@ final class Pipeline: @unchecked Sendable {
     /// Slows writers down to the pace of flushes and merges. If these fail there is nothing to wait for, and too many
     /// changes in memory are refused.
     func awaitRoom() {
-        let working = live.working
-        guard let flusher = working.flusher else { return }
-        if let failure = flusher.failure { live.note(failure, in: working.views) }
-        _ = flusher.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
+        _ = flusher?.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
+    }
+
+    /// The error of a store whose changes cannot be written for so long that they would use up the memory; nil while
+    /// there is room.
+    var fullness: StrataError? {
+        guard let flusher, flusher.isFull else { return nil }
+        return StrataError(
+            .refusingWrites, "The changes in memory are not written yet.", cause: flusher.failure)
     }
 
     /// Gives a batch its resulting state. The caller has both turns.

@@ -6,8 +6,10 @@ struct Below: Sendable {
 
     var isEmpty: Bool { frozen.isEmpty && levels.runs.isEmpty }
 
-    /// The layers with a generation on top that takes no more changes.
-    func adding(_ layer: MemoryLayer) -> Below { Below(frozen: [layer] + frozen, levels: levels) }
+    /// The layers with a generation on top that takes no more changes, if it has any.
+    func adding(_ layer: MemoryLayer) -> Below {
+        layer.roots.hasEntries ? Below(frozen: [layer] + frozen, levels: levels) : self
+    }
 
     /// The same content, with a flushed generation or merged runs as the store has them now.
     func with(_ levels: Levels) -> Below {

@@ -5,7 +5,7 @@ import StrataSystem
 final class Levels: Sendable {
     let runs: [LeveledRun]
     /// The blob files that the runs refer to, by their numbers.
-    private let blobs: [UInt64: BlobFile]
+    let blobs: [UInt64: BlobFile]
     private let keyHash: KeyHash
     /// The epoch of the newest generation that the runs contain; 0 if they contain none of this process.
     let flushed: UInt64

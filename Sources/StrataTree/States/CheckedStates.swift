@@ -29,16 +29,19 @@ package struct CheckedStates: Sendable {
         guard let found else {
             return CheckedStates(states: [], finding: search.finding(nil), reasons: search.reasons, lost: [])
         }
-        var (states, lost): ([StateSearch.Found], [StrataError]) = ([], [])
-        for file in try search.older(than: found.file) {
+        // Newest first: each shares files with the one before.
+        var (states, lost): ([StateSearch.Found], [StrataError]) = ([found], [])
+        for file in try search.older(than: found.file).reversed() {
             guard try isValid(file.position) else { continue }
-            do { states.append(try search.open(file)) } catch let error as StrataError {
+            do { states.append(try search.open(file, sharing: states[states.count - 1].levels)) } catch
+                let error as StrataError where StateSearch.finding(error) != nil
+            {
                 // A writer drops states that it has kept at any time.
                 if error.code != .notFound { lost.append(error) }
             }
         }
         return CheckedStates(
-            states: try (states + [found]).map {
+            states: try states.reversed().map {
                 (DurableState($0.file), try TreeStore.newest(of: $0.levels, roots: $0.roots))
             },
             finding: search.finding(found.file), reasons: search.reasons, lost: lost)

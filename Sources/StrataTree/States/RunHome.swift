@@ -26,10 +26,14 @@ struct RunHome: Sendable {
 
     /// Returns false if the medium has less room. A file that does not fit would take what the log needs.
     func hasRoom(_ byteCount: Int) -> Bool {
-        guard case .directory(let directory, let files) = place, let free = try? files.freeBytes(of: directory) else {
-            return true
-        }
-        return free >= byteCount
+        let free: Int? =
+            switch place {
+            case .directory(let directory, let files): try? files.freeBytes(of: directory)
+            case .unnamed(let path, let files):
+                try? files.freeBytes(of: String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
+            case .memory: nil
+            }
+        return free.map { $0 >= byteCount } ?? true
     }
 
     /// Creates an empty file. One that is left over from a crash is replaced.

@@ -23,18 +23,16 @@ struct MergePlan: Equatable {
         self.level = level
     }
 
-    /// A merge that was begun comes before any other. Unless at rest, it continues only once some merge is due by size.
+    /// A merge that was begun comes before any other but that of many newer runs. Unless at rest, one into the base
+    /// continues only once some merge is due by size.
     ///
-    /// - Parameter runs: newest first.
-    init?(_ runs: [LeveledRun], _ options: TreeStoreOptions, isAtRest: Bool) {
+    /// - Parameter runs: the store's own, newest first.
+    init?(_ runs: ArraySlice<LeveledRun>, _ options: TreeStoreOptions, isAtRest: Bool) {
         let begun = Self.begun(runs)
-        if isAtRest, let begun {
-            self = begun
-            return
-        }
-        let flushed = runs.prefix { $0.level == .flushed }
-        let middle = runs[flushed.endIndex...].prefix { $0.level == .middle }
-        let (newer, base) = (runs[..<middle.endIndex], runs[middle.endIndex...])
+        // Those that no merge has consumed in part.
+        let flushed = runs.prefix { $0.level == .flushed && $0.run.visibleFrom == nil }
+        let newer = runs.prefix { $0.level < .base }
+        let (middle, base) = (newer.filter { $0.level == .middle }, runs[newer.endIndex...])
         func liveBytes(_ runs: ArraySlice<LeveledRun>) -> Int { runs.reduce(0) { $0 + $1.run.liveBytes } }
         let baseBytes = liveBytes(base)
         // A mark frees about what an entry of the base takes.
@@ -44,22 +42,28 @@ struct MergePlan: Equatable {
         // What has been merged is in the base already.
         let part = begun == nil ? Self.basePart : 2 * Self.basePart
         let isBaseDue = newBytes >= max(2 * options.generationBytes, baseBytes / part)
-        if isAtRest && newBytes > baseBytes / Self.restingPart || isBaseDue && baseBytes <= Self.smallBaseBytes {
+        let areManyFlushed = flushed.count >= Self.maximumFlushed
+        if let begun, !areManyFlushed {
+            let isDue = begun.level == .middle || isBaseDue || middle.count >= Self.maximumMiddle
+            guard isAtRest || isDue else { return nil }
+            self = begun
+        } else if begun == nil,
+            isAtRest && newBytes > baseBytes / Self.restingPart || isBaseDue && baseBytes <= Self.smallBaseBytes
+        {
             self.init(inputs: 0..<runs.count, level: .base)
-        } else if flushed.count >= Self.maximumFlushed {
+        } else if areManyFlushed {
             self.init(inputs: 0..<flushed.count, level: .middle)
         } else if isBaseDue, !middle.isEmpty {
-            self.init(inputs: middle.startIndex..<runs.count, level: .base)
+            self.init(inputs: flushed.endIndex..<runs.count, level: .base)
         } else if middle.count >= Self.maximumMiddle {
-            self.init(inputs: middle.startIndex..<middle.endIndex, level: .middle)
+            self.init(inputs: flushed.endIndex..<newer.endIndex, level: .middle)
         } else {
             return nil
         }
-        if let begun { self = begun }
     }
 
     /// The merge that was begun: its inputs are visible from a key on, and its output follows them.
-    private static func begun(_ runs: [LeveledRun]) -> MergePlan? {
+    private static func begun(_ runs: ArraySlice<LeveledRun>) -> MergePlan? {
         guard let first = runs.firstIndex(where: { $0.run.visibleFrom != nil }),
             let end = runs[first...].firstIndex(where: { $0.run.visibleFrom == nil })
         else { return nil }

@@ -25,9 +25,11 @@ extension TreeStore {
         return ([newest.top] + newest.below.frozen).reduce(0) { $0 + $1.generation.byteCount }
     }
 
-    /// The bytes of the files that some states have, each counted once.
-    package static func ownBytes(of states: [Snapshot]) -> Int {
-        states.reduce(into: [:]) { $0.merge($1.below.levels.byteCounts) { size, _ in size } }.values.reduce(0, +)
+    /// The bytes of the files that some states have and another does not, each counted once.
+    package static func byteCount(of states: [Snapshot], without other: Snapshot) -> Int {
+        let known = other.below.levels.byteCounts
+        let all = states.reduce(into: [:]) { $0.merge($1.below.levels.byteCounts) { size, _ in size } }
+        return all.reduce(0) { known[$1.key] == nil ? $0 + $1.value : $0 }
     }
 
     /// The position of the newest durable state; nil if there is none.

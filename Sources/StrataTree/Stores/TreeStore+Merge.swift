@@ -14,7 +14,8 @@ extension TreeStore {
 
     /// Half of the room that it takes is a margin for the log, which is more important.
     private func plan(_ levels: Levels, isAtRest: Bool) -> MergePlan? {
-        guard let plan = MergePlan(levels.runs, options, isAtRest: isAtRest) else { return nil }
+        let own = levels.runs.prefix { $0.run.pieces[0].descriptor.number >= firstNumber }
+        guard let plan = MergePlan(own, options, isAtRest: isAtRest) else { return nil }
         let inputBytes = levels.runs[plan.inputs].reduce(0) { $0 + $1.run.liveBytes }
         return home.hasRoom(2 * min(inputBytes, stepBytes(levels))) ? plan : nil
     }

@@ -174,7 +174,7 @@ struct StateSearch {
     }
 
     /// The finding about the state that was read when an error was thrown; nil if the error is not about the state.
-    private static func finding(_ error: StrataError) -> StateFinding? {
+    static func finding(_ error: StrataError) -> StateFinding? {
         switch error.code {
         case .newerFormat: .otherForm
         case .foreignSegment: .foreign
@@ -205,16 +205,22 @@ struct StateSearch {
         return state
     }
 
-    /// Opens the files that a state names.
-    func open(_ state: StateFile) throws -> Found {
+    /// Opens the files that a state names, but for those that another one has open.
+    func open(_ state: StateFile, sharing other: Levels = .none) throws -> Found {
+        let known = Dictionary(other.runs.lazy.flatMap(\.run.pieces).map { ($0.descriptor.number, $0) }) { $1 }
         var blobs: [UInt64: BlobFile] = [:]
         for blob in state.blobs {
+            if let open = other.blobs[blob.number], open.byteCount == blob.byteCount {
+                blobs[blob.number] = open
+                continue
+            }
             let file = try files.open(RunHome.path(directory, blob.number, .blob), .read)
             blobs[blob.number] = try BlobFile(file, number: blob.number, byteCount: blob.byteCount)
         }
         let runs = try state.runs.map { description in
             let pieces = try description.pieces.map {
-                try Piece(try files.open(RunHome.path(directory, $0.number, .piece), .read), $0, owner)
+                if let open = known[$0.number], open.descriptor == $0 { return open }
+                return try Piece(try files.open(RunHome.path(directory, $0.number, .piece), .read), $0, owner)
             }
             return LeveledRun(
                 run: try Run(pieces, visibleFrom: description.visibleFrom), level: description.level)

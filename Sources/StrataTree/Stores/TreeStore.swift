@@ -24,6 +24,8 @@ package final class TreeStore: Sendable {
     /// The states on disk. Held while a run is written, so that flushes and merges follow each other.
     let durable: Lock<DurableStates>
     let home: RunHome
+    /// The number of the store's first own file. The runs with lower numbers are another store's, and stay as they are.
+    let firstNumber: UInt64
     let owner: RunOwner
     /// The trees whose entries are also found by hash.
     let hashed: Set<TreeID>
@@ -37,6 +39,7 @@ package final class TreeStore: Sendable {
         self.durable = Lock(
             durable ?? DurableStates(directory: nil, platform: Platform(), owner: owner, maximumKept: 0))
         self.home = home
+        firstNumber = home.isDurable ? 0 : nextNumber
         self.owner = owner
         self.hashed = hashed
         self.options = options

@@ -97,8 +97,7 @@ package final class Fork {
         on layer: MemoryLayer, _ below: Below
     ) throws -> (generation: Generation, below: Below, roots: TreeRoots) {
         guard layer.generation.isFull else { return (layer.generation, below, layer.roots) }
-        let below = layer.roots.hasEntries ? below.adding(layer) : below
-        return (try layer.generation.successor(), below, layer.roots.emptied())
+        return (try layer.generation.successor(), below.adding(layer), layer.roots.emptied())
     }
 
     deinit {

@@ -22,6 +22,12 @@ package final class Flusher: Sendable {
         /// The errors of the last attempts; nil if they succeeded.
         var flushFailure: (any Error)?
         var mergeFailure: (any Error)?
+        /// The number of published states when rest began; nothing was published since if it is still that.
+        var restCount: Int?
+        /// True if states may be held that were replaced.
+        var hasReplaced = true
+        var onRest: (@Sendable () -> Bool)?
+        var onAttempt: (@Sendable ((any Error)?) -> Void)?
     }
 
     private enum Work {
@@ -30,10 +36,8 @@ package final class Flusher: Sendable {
         case end
     }
 
-    /// The time without changes after which smaller merges begin.
-    private static let restMilliseconds = 5_000
-    /// The time between two attempts, for example while the disk is full.
-    private static let retryMilliseconds = 1_000
+    /// The time between two attempts, for example while the disk is full. It doubles with each.
+    private static let retryMilliseconds = 1_000...60_000
     /// The number of complete generations at which writers wait, and at which nothing more is accepted
     /// (``TreeStoreOptions/memoryBytes``).
     private static let maximumWaiting = (2, 3)
@@ -41,19 +45,28 @@ package final class Flusher: Sendable {
     private static let fewBytes = 1 << 20
 
     private let views: Views
+    /// The time without changes after which smaller merges begin.
+    private let restMilliseconds: Int
     private let state = Monitor(State())
     private let thread: Lock<WorkerThread?> = Lock(nil)
-    private let rest: Lock<(@Sendable () -> Void)?> = Lock(nil)
 
-    package init(_ views: Views) throws {
+    /// - Parameter restMilliseconds: only tests change it.
+    package init(_ views: Views, restMilliseconds: Int = 5_000) throws {
         self.views = views
+        self.restMilliseconds = restMilliseconds
         views.noteWaiting()
         let worker = try WorkerThread(name: "strata-views") { [self] in run() }
         thread.withLock { $0 = worker }
     }
 
-    /// Has `body` called now and then while nothing changes, to release states that flushes and merges replaced.
-    package func onRest(_ body: @escaping @Sendable () -> Void) { rest.withLock { $0 = body } }
+    /// Has `body` called at rest, to release states that flushes and merges replaced; until it returns true, again.
+    package func onRest(_ body: @escaping @Sendable () -> Bool) { state.withLock { $0.onRest = body } }
+
+    /// Has `body` called with the result of each flush and step of a merge: nil, or the error.
+    package func onAttempt(_ body: @escaping @Sendable ((any Error)?) -> Void) {
+        state.withLock { $0.onAttempt = body }
+        if let failure { body(failure) }
+    }
 
     /// The error of the last attempt to write; nil once one succeeds.
     package var failure: (any Error)? { state.withLock { $0.flushFailure ?? $0.mergeFailure } }
@@ -93,11 +106,13 @@ package final class Flusher: Sendable {
     /// - Throws: the error that prevented it; the log is complete nevertheless.
     package func stop() throws {
         let isLarge = views.trees.memoryBytes > Self.fewBytes
-        if isLarge || views.trees.durablePosition == nil || state.withLock({ $0.isBeyondLog }) {
-            try views.trees.freeze()
-        }
+        // The log has removed what a state before its floor needs.
+        let hasState = views.trees.durablePosition.map { $0.offset >= views.log.floor.offset } ?? false
+        let isDue = isLarge || !hasState || state.withLock { $0.isBeyondLog }
+        let freezing = Result { if isDue { try views.trees.freeze() } }
         state.withLock { $0.isStopping = true }
         join()
+        try freezing.get()
         if let failure = state.withLock({ $0.flushFailure }) { throw failure }
     }
 
@@ -119,48 +134,63 @@ package final class Flusher: Sendable {
 
     private func run() {
         WorkerThread.lowerPriority()
+        var pause = Self.retryMilliseconds.lowerBound
         while true {
+            let isDone: Bool
             switch next() {
             case .end: return
-            case .flush(let snapshot):
-                if attempt(\.flushFailure, { try views.flush(snapshot) }) { continue }
-                if state.withLock({ $0.isStopping }) { return }
-                _ = state.wait(milliseconds: Self.retryMilliseconds) { $0.isStopping ? () : nil }
+            case .flush(let snapshot): isDone = attempt(\.flushFailure) { try views.flush(snapshot) }
             case .merge(let isAtRest):
-                if attempt(\.mergeFailure, { try views.trees.mergeStep(isAtRest: isAtRest) }) { continue }
-                // A flush does not wait for it.
-                _ = state.wait(milliseconds: Self.retryMilliseconds) { state in
-                    state.isStopping || views.trees.waitingGenerations > 0 ? () : nil
-                }
+                isDone = attempt(\.mergeFailure) { try views.trees.mergeStep(isAtRest: isAtRest) }
             }
+            if isDone {
+                pause = Self.retryMilliseconds.lowerBound
+                continue
+            }
+            if state.withLock({ $0.isStopping && $0.flushFailure != nil }) { return }
+            // A flush does not wait for a merge that failed.
+            _ = state.wait(milliseconds: pause) { state in
+                state.isStopping || state.flushFailure == nil && views.trees.waitingGenerations > 0 ? () : nil
+            }
+            pause = min(2 * pause, Self.retryMilliseconds.upperBound)
         }
     }
 
-    /// Returns true if `body` succeeds, and notes its error.
+    /// Returns true if `body` succeeds, and reports its error.
     private func attempt(_ failure: WritableKeyPath<State, (any Error)?>, _ body: () throws -> Void) -> Bool {
-        let result = Result { try body() }
-        state.withLock { $0[keyPath: failure] = if case .failure(let error) = result { error } else { nil } }
+        var error: (any Error)?
+        do { try body() } catch let thrown { error = thrown }
+        let report = state.withLock { state in
+            state[keyPath: failure] = error
+            state.hasReplaced = state.hasReplaced || error == nil
+            return state.onAttempt
+        }
         state.notifyAll()
-        return (try? result.get()) != nil
+        report?(error)
+        return error == nil
     }
 
     /// Waits for something to do.
     private func next() -> Work {
         while true {
             let changeCount = state.withLock { $0.changeCount }
-            let work = state.wait(milliseconds: Self.restMilliseconds) { state -> Work? in
+            let work = state.wait(milliseconds: restMilliseconds) { state -> Work? in
                 if state.isAbandoned { return .end }
                 if let snapshot = views.trees.nextToFlush() { return .flush(snapshot) }
                 // Another thread may have written what failed here.
                 state.flushFailure = nil
                 if state.isStopping { return .end }
-                return views.trees.isMergeDue(isAtRest: false) ? .merge(isAtRest: false) : nil
+                if views.trees.isMergeDue(isAtRest: false) { return .merge(isAtRest: false) }
+                let isAtRest = state.restCount == state.changeCount
+                return isAtRest && views.trees.isMergeDue(isAtRest: true) ? .merge(isAtRest: true) : nil
             }
             if let work { return work }
-            let isAtRest = state.withLock { $0.changeCount == changeCount && !$0.isStopping }
-            guard isAtRest else { continue }
-            rest.withLock { $0 }?()
-            if views.trees.isMergeDue(isAtRest: true) { return .merge(isAtRest: true) }
+            let release = state.withLock { state -> (@Sendable () -> Bool)? in
+                guard state.changeCount == changeCount, !state.isStopping else { return nil }
+                state.restCount = changeCount
+                return state.hasReplaced ? state.onRest : nil
+            }
+            if release?() == true { state.withLock { $0.hasReplaced = false } }
         }
     }
 }

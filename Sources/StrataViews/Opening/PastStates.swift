@@ -15,7 +15,7 @@ package final class PastStates: Sendable {
     package struct Limits: Sendable {
         /// The payload bytes between two kept states.
         package var intervalBytes = 4 << 20
-        /// Above this number of bytes in unnamed files, states are kept farther apart.
+        /// Above this number of bytes in files that the first states do not have, states are kept farther apart.
         package var maximumBytes = 1 << 30
         /// States this near to a kept one are folded on request and not kept.
         package var nearCommits: UInt64 = 2_000
@@ -39,6 +39,8 @@ package final class PastStates: Sendable {
         /// In ascending order, never empty; the last mark is the newest state of the trees.
         var marks: [Mark]
         var end: UInt64 { newest.offset }
+        /// The bytes of the files that the first state does not have, such as that of a large store on disk.
+        var byteCount: Int { TreeStore.byteCount(of: marks.map(\.state), without: marks[0].state) }
     }
 
     private struct State {
@@ -54,7 +56,7 @@ package final class PastStates: Sendable {
         /// True if a task is running that releases the states when they are idle.
         var isWatched = false
 
-        var byteCount: Int { TreeStore.ownBytes(of: lines.flatMap(\.marks).map(\.state)) }
+        var byteCount: Int { lines.reduce(0) { $0 + $1.byteCount } }
 
         mutating func forget() {
             (lines, log, floor, seen) = ([], nil, nil, nil)

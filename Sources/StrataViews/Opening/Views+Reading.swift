@@ -21,7 +21,7 @@ extension Views {
     /// let opened = try Views.openForReading(log, store: log.identity.storeID, in: path)
     /// try opened.views.trees.snapshot().digests()
     /// ```
-    /// - Throws: ``StrataError`` if the log cannot be read or folded.
+    /// - Throws: ``StrataError`` if the log cannot be read or folded, or a state for a reason other than damage.
     package static func openForReading(
         _ log: any EventLog, store: Identifier, in directory: String, from source: ViewsSource = .states,
         platform: Platform = Platform(), options: TreeStoreOptions = TreeStoreOptions(),
@@ -58,7 +58,7 @@ extension Views {
 
     /// Returns the newest usable state at or before an offset, including the kept ones; nil if none can be read.
     ///
-    /// - Throws: ``StrataError`` if the log cannot be read.
+    /// - Throws: ``StrataError`` if the log cannot be read, or a state for a reason other than damage.
     package static func state(
         on disk: String, of log: any EventLog, store: Identifier, upTo offset: UInt64,
         platform: Platform = Platform(), options: TreeStoreOptions = TreeStoreOptions()
@@ -90,23 +90,10 @@ private struct StateReading {
     }
 
     mutating func nearest(upTo offset: UInt64) throws -> OpenedTreeStore? {
-        var logFailure: (any Error)?
-        do {
-            let opened = try TreeStore.openForReading(
-                in: directory, Views.owner(store), hashed: Views.hashed, upTo: offset, files: platform.files,
-                options: options, scratch: scratch
-            ) { position in
-                do { return try log.has(position) } catch {
-                    logFailure = error
-                    throw error
-                }
-            }
-            if let opened { reasons += opened.reasons }
-            return opened
-        } catch let error as StrataError {
-            if let logFailure { throw logFailure }
-            reasons.append(error)
-            return nil
-        }
+        let opened = try TreeStore.openForReading(
+            in: directory, Views.owner(store), hashed: Views.hashed, upTo: offset, files: platform.files,
+            options: options, scratch: scratch, isValid: log.has)
+        if let opened { reasons += opened.reasons }
+        return opened
     }
 }

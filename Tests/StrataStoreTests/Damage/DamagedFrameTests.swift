@@ -167,13 +167,15 @@ struct DamagedFrameTests {
         try worn.checkAndClose()
     }
 
-    @Test("A merge that reads one leads to new views before the next request")
+    @Test("A merge that reads one leads to new views though nobody asks for anything")
     func merge() throws {
         let worn = try DamagedStore()
-        try worn.damage()
         let flusher = try #require(worn.store.pipeline.flusher)
+        try worn.damage()
+        let createdCount = worn.disk.count(of: .create)
         // The runs are merged once nothing has happened for some seconds.
-        #expect(eventually { flusher.failure != nil })
+        #expect(eventually { worn.store.rebuilds.count == 1 && !worn.store.pipeline.live.isDamaged })
+        #expect(flusher.failure != nil && worn.disk.count(of: .create) <= createdCount + 1, "one attempt")
         _ = try worn.save([1], "new")
         #expect(worn.store.rebuilds.count == 1)
         try worn.checkAndClose()
@@ -229,10 +231,15 @@ struct DamagedFrameTests {
     @Test("Views that turn out damaged are removed when the store is closed before they are folded again")
     func closing() throws {
         let worn = try DamagedStore()
+        let (store, pipeline) = (worn.store, worn.store.pipeline)
+        // Nothing is folded again before the store is being closed.
+        try #require(pipeline.claimTurns())
         try worn.damage()
-        let flusher = try #require(worn.store.pipeline.flusher)
-        #expect(eventually { flusher.failure != nil })
-        try worn.store.close()
+        #expect(eventually { pipeline.live.isDamaged })
+        let closing = try WorkerThread(name: "closing") { #expect(throws: Never.self) { try store.close() } }
+        #expect(eventually { pipeline.state.withLock { $0.isClosing } })
+        pipeline.returnTurns()
+        closing.join()
         let hasStates = worn.hasStates
         #expect(!hasStates)
         let again = try DamagedStore.open(worn.disk, worn.options)

@@ -23,8 +23,12 @@ import Testing
         }
     }
 
-    private func open(_ disk: SimulatedDisk, _ time: any TimeSource = SystemTime()) throws -> Store {
-        try Store.open(at: Self.path, options: .embedded, platform: Platform(files: disk, time: time))
+    private func open(
+        _ disk: SimulatedDisk, _ time: any TimeSource = SystemTime(), generationBytes: Int? = nil
+    ) throws -> Store {
+        var options = StoreOptions.embedded
+        if let generationBytes { options.trees.generationBytes = generationBytes }
+        return try Store.open(at: Self.path, options: options, platform: Platform(files: disk, time: time))
     }
 
     private func save(_ numbers: Range<Int>, _ rank: Int, in store: Store) throws {
@@ -32,8 +36,8 @@ import Testing
         try store.modify(NoteRequest.saving(numbers.map { "n\($0)" }, fields), as: anna)
     }
 
-    private func filled(_ count: Int, _ disk: SimulatedDisk) throws -> Store {
-        let store = try open(disk)
+    private func filled(_ count: Int, _ disk: SimulatedDisk, generationBytes: Int? = nil) throws -> Store {
+        let store = try open(disk, generationBytes: generationBytes)
         try store.modify(NoteRequest.makingZones(), as: anna)
         for start in stride(from: 0, to: count, by: 1_000) { try save(start..<start + 1_000, start, in: store) }
         return store
@@ -68,6 +72,30 @@ import Testing
         try IndexAudit(store).check()
         let trees = store.views.trees.snapshot()
         #expect(try store.views.scrub(trees, scratch: try Views.emptyTrees()).isWhole)
+        try store.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `a build waits while nothing can be written, until there is room or the store is closed`(heals: Bool) throws {
+        let disk = SimulatedDisk()
+        var store = try filled(20_000, disk, generationBytes: 128 << 10)
+        let trees = store.views.trees
+        #expect(eventually { trees.waitingGenerations == 0 })
+        disk.fail(.write, from: 1, with: .errno(ENOSPC), on: "/views/")
+        try store.declareIndex(type: "Note", field: "title")
+        #expect(eventually { trees.waitingGenerations >= 3 && store.pipeline.flusher?.failure != nil })
+        let refusal = #expect(throws: Refusal.self) { try save(0..<1, 1, in: store) }
+        #expect(refusal?.message.contains("\(ENOSPC)") == true, "\(refusal.debugDescription)")
+        #expect(trees.waitingGenerations <= 5 && store.pipeline.state.withLock { $0.hasBuilds })
+        if !heals {
+            #expect(throws: StrataError.self) { try store.close() }
+            disk.heal()
+            store = try open(disk, generationBytes: 128 << 10)
+        }
+        disk.heal()
+        store.awaitIndexes()
+        #expect(try store.indexes.allSatisfy(\.isReady))
+        try IndexAudit(store).check()
         try store.close()
     }
 

@@ -114,6 +114,22 @@ struct PastStatesTests {
         try store.close()
     }
 
+    @Test("The files of the state where a line begins take none of the room, however large they are")
+    func inherited() throws {
+        let (options, disk) = (options { $0.maximumBytes = 256 << 10 }, SimulatedDisk())
+        let store = try store(options, disk, commits: 60, bodyBytes: 60_000)
+        try store.settleViews()
+        try store.close()
+        let files = disk.paths.filter { $0.contains("/views/") }
+        #expect(try files.reduce(0) { try $0 + disk.content(of: $1).count } > 1 << 20)
+        let again = try Store.open(at: path, options: options, platform: Platform(files: disk))
+        while again.offset < 160 { try save(again) }
+        try expectPast(160, of: again)
+        let kept = kept(again)
+        #expect(kept.first == 60 && kept.last == 160 && kept.count > 3, "\(kept)")
+        try again.close()
+    }
+
     @Test("What is erased is in no state any more, whoever erases it")
     func erasure() throws {
         let disk = SimulatedDisk()

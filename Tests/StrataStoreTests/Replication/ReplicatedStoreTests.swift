@@ -164,15 +164,34 @@ struct ReplicatedStoreTests {
         #expect(try client.fields("note") == ["number": .int64(1)])
     }
 
+    private func open(_ disk: SimulatedDisk) throws -> Client {
+        var options = StoreOptions.service
+        options.place = LogPlace(address: "memory") { _ in MemorySequencer(sequence) }
+        options.trees.generationBytes = 128 << 10
+        return Client(of: try Store.open(at: "/Notes.strata", options: options, platform: Platform(files: disk)))
+    }
+
+    @Test("A store whose changes cannot be written follows others no more, and goes on once there is room")
+    func fullDisk() throws {
+        let disk = SimulatedDisk()
+        let (writer, follower) = (try open(SimulatedDisk()), try open(disk))
+        disk.fail(.write, from: 1, with: .errno(28), on: "/views/")
+        for number in 0..<600 {
+            try writer.save("note\(number)", ["text": .string(String(repeating: "x", count: 2_000))])
+            _ = try? follower.store.confirm()
+        }
+        #expect((3...5).contains(follower.store.views.trees.waitingGenerations))
+        #expect(throws: StrataError.self) { try follower.store.confirm() }
+        #expect(follower.store.offset < writer.store.offset)
+        disk.heal()
+        #expect(eventually { follower.store.offset == writer.store.offset })
+        #expect(try follower.store.snapshot().digests() == writer.store.snapshot().digests())
+        for client in [follower, writer] { try client.store.close() }
+    }
+
     @Test("A store on disk follows, keeps states and opens again with what it missed")
     func onDisk() async throws {
         let (left, right) = (SimulatedDisk(), SimulatedDisk())
-        func open(_ disk: SimulatedDisk) throws -> Client {
-            var options = StoreOptions.service
-            options.place = LogPlace(address: "memory") { _ in MemorySequencer(sequence) }
-            options.trees.generationBytes = 128 << 10
-            return Client(of: try Store.open(at: "/Notes.strata", options: options, platform: Platform(files: disk)))
-        }
         let client = try open(left)
         for round in 0..<3 {
             let other = try open(right)

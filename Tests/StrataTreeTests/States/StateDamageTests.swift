@@ -91,6 +91,45 @@ struct StateDamageTests {
         #expect(try entries(on: disk) == expected)
     }
 
+    @Test("What prevents a check or a reader is no damage, and states share the files that they have in common")
+    func passingErrorsOfReading() throws {
+        let disk = SimulatedDisk()
+        try disk.makeDirectory(StateStory.path)
+        let store = try StateStory.open(disk, Self.options).store
+        for offset in 1...8 as ClosedRange<UInt64> {
+            let fork = try store.fork()
+            try fork.put(StateStory.id, [UInt8(offset)], bytes(1_500, of: UInt8(offset)))
+            try store.publish(fork)
+            try store.freeze()
+            try store.flush(try #require(store.nextToFlush()), at: Position(offset: offset, chain: 1), opaque: [])
+        }
+        func checked() throws -> CheckedStates {
+            try #require(try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: disk) { _ in true })
+        }
+        let before = disk.count(of: .map)
+        let states = try checked().states
+        let fileCount = try disk.list(StateStory.path + "/views").filter { !$0.hasPrefix("state-") }.count
+        #expect(states.count > 3 && disk.count(of: .map) - before == fileCount)
+        for (index, state) in states.enumerated() {
+            #expect(try state.trees.entries(StateStory.id).count == Int(state.state.position.offset), "\(index)")
+        }
+        for kind in [SimulatedDisk.CallKind.open, .read, .size, .map] {
+            for call in 1...40 {
+                disk.fail(kind, at: call, with: .errno(24), on: "/views/")
+                do { #expect(try checked().checkFrames(limit: 9).damage.isEmpty, "\(kind) \(call)") } catch
+                    let error as StrataError
+                { #expect(error.context.errno == 24) }
+                disk.heal()
+            }
+        }
+        let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
+        try disk.flipBit(path, byte: 256 + 100, bit: 1)
+        #expect(try checked().checkFrames(limit: 9).damage.count == 1)
+        // Of the first state, so that all have it.
+        try disk.truncateFile(path, to: 0)
+        #expect(try checked().finding == .damaged)
+    }
+
     @Test("A reader looks twice for a file that is missing for good")
     func missing() throws {
         let (disk, _) = try written()

@@ -99,6 +99,69 @@ struct StateSpaceTests {
         #expect(try store.snapshot().entries(Self.id).count == 1_000)
     }
 
+    @Test("Many new runs are merged although a merge into the base was begun, which then goes on")
+    func overtaking() throws {
+        try write(0..<1_000, byteCount: 900)
+        try write(0..<600, byteCount: 900, merges: false)
+        #expect(try store.mergeStep(isAtRest: false))
+        for count in 1...12 {
+            try write([count], byteCount: 900, merges: false)
+            let runs = store.state.withLock { $0.levels.runs }
+            for isAtRest in [false, true] {
+                let plan = try #require(MergePlan(runs[...], store.options, isAtRest: isAtRest))
+                if count < 8 {
+                    #expect(plan.level == .base && plan.output != nil, "\(count)")
+                } else {
+                    #expect(plan.level == .middle && plan.inputs == 0..<count, "\(count)")
+                }
+            }
+        }
+        try store.mergeAll()
+        #expect(store.state.withLock { $0.levels.runs.allSatisfy { $0.run.visibleFrom == nil } })
+        let entries = try store.snapshot().entries(Self.id)
+        #expect(entries.count == 1_000 && entries.allSatisfy { $0[1] == bytes(900, of: 7) })
+    }
+
+    @Test("A branch merges its own runs, and leaves those below it as they are, even if their merge was begun")
+    func branchOfBegunMerge() throws {
+        try write(0..<1_000, byteCount: 900)
+        try write(0..<600, byteCount: 900, merges: false)
+        #expect(try store.mergeStep(isAtRest: false))
+        let state = store.snapshot()
+        let branch = try store.branch(on: state)
+        let below = state.below.levels.runs
+        for number in 0..<60 {
+            let fork = try branch.fork()
+            try fork.put(Self.id, bigEndian(number), bytes(900, of: 8))
+            try fork.delete(Self.id, bigEndian(999 - number))
+            try branch.publish(fork)
+            try branch.settle()
+            let runs = branch.snapshot().below.levels.runs
+            #expect(runs.suffix(below.count).elementsEqual(below) { $0.run === $1.run }, "\(number)")
+            #expect(runs.count - below.count <= 8 + 6, "\(number)")
+        }
+        let values = try branch.snapshot().entries(Self.id).map { $0[1][0] }
+        #expect(values == [UInt8](repeating: 8, count: 60) + [UInt8](repeating: 7, count: 880))
+        #expect(try state.entries(Self.id).count == 1_000)
+    }
+
+    @Test("Without room, a branch writes nothing and keeps its changes in memory")
+    func branchWithoutRoom() throws {
+        try write(0..<10, byteCount: 900)
+        let branch = try store.branch(on: store.snapshot())
+        #expect(branch.waitingGenerations == 0, "there was nothing in memory")
+        let fork = try branch.fork()
+        try fork.put(Self.id, bigEndian(3), bytes(900, of: 8))
+        try branch.publish(fork)
+        disk.capacityBytes = disk.usedBytes + 1_000
+        disk.beforeCall = { kind, path in #expect(kind != .create, "\(path)") }
+        #expect(#expect(throws: StrataError.self) { try branch.settle() }?.code == .noSpace)
+        #expect(try branch.waitingGenerations == 1 && branch.snapshot().value(Self.id, bigEndian(3))?.first == 8)
+        (disk.capacityBytes, disk.beforeCall) = (nil, nil)
+        try branch.settle()
+        #expect(try branch.waitingGenerations == 0 && branch.snapshot().value(Self.id, bigEndian(3))?.first == 8)
+    }
+
     @Test("No file of a run stays open, however many there are")
     func descriptors() throws {
         let directory = try TestDirectory()
