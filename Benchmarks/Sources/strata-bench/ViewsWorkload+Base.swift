@@ -36,7 +36,7 @@ extension ViewsWorkload {
         let folded = try temporaryTrees(in: path, files)
         let fold = Fold(try folded.fork())
         var next = 0
-        try fold.load(base: scan.horizon) {
+        try fold.load(base: scan.horizon, into: folded) {
             guard next < ends.count else { return nil }
             let begin = next == 0 ? 0 : ends[next - 1]
             defer { next += 1 }

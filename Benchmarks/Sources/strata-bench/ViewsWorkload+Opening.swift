@@ -75,7 +75,7 @@ extension ViewsWorkload {
 
     private func check(_ opened: OpenedViews, _ count: Int, state: UInt64) throws {
         let snapshot = opened.views.trees.snapshot()
-        guard opened.beginning == state, snapshot.entryCount(ViewTree.records) == UInt64(count) else {
+        guard opened.beginning == state, try snapshot.entryCount(ViewTree.records) == UInt64(count) else {
             throw BenchError(
                 message: "opened at \(opened.beginning) of \(state): \(opened.finding) \(opened.reasons)")
         }

@@ -24,8 +24,9 @@ extension ViewsWorkload {
         let seconds = secondsNow() - start
         gauge.look()
         let snapshot = opened.views.trees.snapshot()
-        guard snapshot.entryCount(ViewTree.records) == UInt64(records), opened.beginning == 0 else {
-            throw BenchError(message: "the views have \(snapshot.entryCount(ViewTree.records)) records")
+        let count = try snapshot.entryCount(ViewTree.records)
+        guard count == UInt64(records), opened.beginning == 0 else {
+            throw BenchError(message: "the views have \(count) records")
         }
         return [
             Measurement(

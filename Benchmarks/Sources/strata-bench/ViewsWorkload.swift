@@ -74,7 +74,7 @@ struct ViewsWorkload: Workload {
             let start = secondsNow()
             try Replay(log: log, trees: trees).run()
             let seconds = secondsNow() - start
-            guard trees.snapshot().entryCount(ViewTree.records) == UInt64(eventCount) else {
+            guard try trees.snapshot().entryCount(ViewTree.records) == UInt64(eventCount) else {
                 throw BenchError(message: "the replay lost records")
             }
             return Double(eventCount) / seconds / 1e3
