@@ -1,3 +1,4 @@
+import Glibc
 import StrataModel
 import StrataSystem
 import StrataViews
