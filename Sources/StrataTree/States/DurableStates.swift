@@ -6,6 +6,8 @@ struct StateDescription: Sendable {
     var position: Position
     var opaque: [UInt8]
     var trees: [(id: TreeID, foldedOffset: UInt64)]
+    /// The offset before which the log has no position, so that states there are of no use.
+    var floor: UInt64 = 0
 }
 
 /// Writes the states of a store, and removes the files that no state names any more. Does nothing for a store whose
@@ -75,6 +77,7 @@ struct DurableStates: Sendable {
         if let newest, newest.position.offset < state.position.offset { kept.append(newest) }
         newest = state
         lastSequence = state.sequence
+        kept.removeAll { $0.position.offset < description.floor }
         keepSome(state)
         // Files that stay are removed after the next state.
         try? removeUnnamedFiles(keeping: levels)
