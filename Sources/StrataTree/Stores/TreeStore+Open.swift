@@ -45,29 +45,39 @@ extension TreeStore {
     /// The directory of the states and runs of a store.
     package static func directory(in store: String) -> String { "\(store)/views" }
 
+    /// The names in that directory; nil if there is none, or the page file of an earlier build in its place.
+    package static func fileNames(in path: String, _ files: any FileSystem) throws -> [String]? {
+        let directory = directory(in: path)
+        guard try files.exists(directory) else { return nil }
+        do { return try files.list(directory) } catch let error as StrataError where error.code == .notFound {
+            return nil
+        }
+    }
+
     /// Returns true if a store has states on disk, usable or not.
     package static func hasStates(in path: String, files: any FileSystem) throws -> Bool {
-        let directory = directory(in: path)
-        guard try files.exists(directory) else { return false }
-        return try files.list(directory).contains { DurableStates.sequence(of: $0) != nil }
+        try fileNames(in: path, files)?.contains { DurableStates.sequence(of: $0) != nil } ?? false
     }
 
     /// Removes all files of the states of a store, to make room. The store must not be open for writing.
     package static func removeAll(in path: String, files: any FileSystem) throws {
         try discardStates(in: path, files: files)
         let directory = directory(in: path)
-        guard try files.exists(directory) else { return }
-        for name in try files.list(directory) { try files.remove("\(directory)/\(name)") }
+        guard let names = try fileNames(in: path, files) else {
+            // The page file of an earlier build.
+            if try files.exists(directory) { try files.remove(directory) }
+            return
+        }
+        try discardStates(in: path, files: files)
+        try files.removeEach(names.filter { DurableStates.sequence(of: $0) == nil }, in: directory)
         try files.syncDirectory(directory)
     }
 
     /// Removes the states of a store, whose files were found damaged. Open files stay readable.
+        guard let names = try fileNames(in: path, files) else { return }
     package static func discardStates(in path: String, files: any FileSystem) throws {
         let directory = directory(in: path)
-        guard try files.exists(directory) else { return }
-        for name in try files.list(directory) where DurableStates.sequence(of: name) != nil {
-            try files.remove("\(directory)/\(name)")
-        }
+        try files.removeEach(names.filter { DurableStates.sequence(of: $0) != nil }, in: directory)
         try files.syncDirectory(directory)
     }
 

@@ -43,12 +43,16 @@ extension Views {
     /// Removes the views of an earlier release, which were files.
     private static func removePageFile(in directory: String, files: any FileSystem) throws {
         let path = TreeStore.directory(in: directory)
-        guard try files.exists(path), (try? files.list(path)) == nil else { return }
-        for name in [path, "\(path).damaged", "\(directory)/readers"] where try files.exists(name) {
-            try files.remove(name)
+        let damaged = "\(path).damaged"
+        for name in [path, "\(directory)/readers"] where try files.exists(name) { try files.remove(name) }
+        guard try files.exists(damaged) else { return }
+        do { _ = try files.list(damaged) } catch let error as StrataError where error.code == .notFound {
+            return try files.remove(damaged)
         }
     }
 
+        try files.rename(damaged, to: path)
+        try files.syncDirectory(directory)
     private static func finish(
         _ opened: OpenedTreeStore, _ log: any EventLog, progress: (Replay.Progress) -> Void
     ) throws -> OpenedViews {
