@@ -61,7 +61,6 @@ extension TreeStore {
 
     /// Removes all files of the states of a store, to make room. The store must not be open for writing.
     package static func removeAll(in path: String, files: any FileSystem) throws {
-        try discardStates(in: path, files: files)
         let directory = directory(in: path)
         guard let names = try fileNames(in: path, files) else {
             // The page file of an earlier build.
@@ -74,15 +73,16 @@ extension TreeStore {
     }
 
     /// Removes the states of a store, whose files were found damaged. Open files stay readable.
-        guard let names = try fileNames(in: path, files) else { return }
     package static func discardStates(in path: String, files: any FileSystem) throws {
+        guard let names = try fileNames(in: path, files) else { return }
         let directory = directory(in: path)
         try files.removeEach(names.filter { DurableStates.sequence(of: $0) != nil }, in: directory)
         try files.syncDirectory(directory)
     }
 
     /// Opens the trees of a store for writing, or begins with empty ones if no state is usable, which is not an error.
-    /// Nothing is removed before the first state is written.
+    /// Nothing is removed before the first state is written, except if no state is usable and all can be read: then the
+    /// files that none names, which processes leave that end while they fold.
     ///
     /// - Parameter isValid: returns true if the log has that chain value at that offset.
     /// - Throws: errors of `isValid`, or ``StrataError`` if the directory cannot be created, or a file cannot be read
@@ -98,6 +98,9 @@ extension TreeStore {
         }
         var search = try StateSearch(directory, owner, platform.files)
         let found = try search.newest(upTo: .max, isValid)
+        if found == nil, let states = search.all {
+            try? DurableStates.removeFiles(in: directory, platform.files, notNamedBy: states, .none)
+        }
         let durable = DurableStates(
             directory: directory, platform: platform, owner: owner, maximumKept: options.maximumKeptStates,
             newest: found?.file, kept: try found.map { try search.older(than: $0.file) } ?? [],
@@ -235,6 +238,15 @@ struct StateSearch {
                 return nil
             }
         }
+    }
+
+    /// All states, usable or not; nil if one cannot be read.
+    var all: [StateFile]? {
+        let states = sequences.compactMap { sequence in
+            let bytes = try? files.readAll(DurableStates.path(directory, sequence), atMost: StateFile.maximumBytes)
+            return bytes.flatMap { try? StateFile.decode($0) }.flatMap { $0.sequence == sequence ? $0 : nil }
+        }
+        return states.count == sequences.count ? states : nil
     }
 
     func finding(_ found: StateFile?) -> StateFinding {
