@@ -83,8 +83,8 @@ struct ViewsOpeningTests {
             platform: platform(disk))
         var history = NoteHistory(seed: 2)
         try history.append(3, to: log)
-        let opened = try openViews(log, disk)
         disk.fail(.syncData, from: 1, with: .errno(5), on: "/log/")
+        let opened = try openViews(log, disk)
         #expect(throws: StrataError.self) { try opened.views.settle() }
         #expect(opened.views.trees.durablePosition == nil)
     }
@@ -227,6 +227,86 @@ struct ViewsOpeningTests {
         #expect(!disk.paths.contains { $0.hasSuffix("/readers") || $0.hasSuffix(".damaged") })
         try opened.views.settle()
         #expect(try openViews(log, disk).beginning == 6)
+    }
+
+    /// An earlier build that met the directory of this one put a page file in its place. Its writes may be in the log.
+    @Test("A directory that an earlier build has set aside gets its name back", arguments: [true, false])
+    func setAside(hasPageFile: Bool) throws {
+        let directory = try TestDirectory()
+        let log = try SegmentedLog.open(at: directory.path("s"), options: LogOptions(), platform: Platform())
+        var history = NoteHistory(seed: 7)
+        try history.append(6, to: log)
+        func open() throws -> OpenedViews { try Views.open(log, store: log.identity.storeID, in: directory.path("s")) }
+        _ = try open()
+        let (files, path) = (RealFileSystem(), directory.path("s/views"))
+        try files.rename(path, to: path + ".damaged")
+        if hasPageFile {
+            let file = try files.open(path, .create)
+            try file.write([7, 7], at: 0)
+            file.close()
+        }
+        try history.append(1, to: log)
+        let opened = try open()
+        #expect(opened.finding == .whole && opened.beginning == 6)
+        #expect(try !files.exists(path + ".damaged"))
+        try expectTruth(opened, log)
+    }
+
+    @Test("Where the page file of an earlier build is, there are no states, and it can be removed to make room")
+    func noStates() throws {
+        let log = try openLog(disk)
+        var history = NoteHistory(seed: 7)
+        try history.append(6, to: log)
+        let id = log.identity.storeID
+        disk.setContent([UInt8](repeating: 7, count: 8_192), of: Self.views)
+        #expect(try !TreeStore.hasStates(in: Self.path, files: disk))
+        let reader = try LogReader.open(at: Self.path, platform: platform(disk))
+        #expect(try Views.summary(of: reader, in: Self.path, files: disk) == nil)
+        #expect(try CheckedStates.open(in: Self.path, Views.owner(id), files: disk, isValid: log.has) == nil)
+        let read = try Views.openForReading(log, store: id, in: Self.path, platform: platform(disk))
+        #expect(read.finding == .missing)
+        try expectTruth(read, log)
+        try TreeStore.discardStates(in: Self.path, files: disk)
+        #expect(try disk.exists(Self.views))
+        try TreeStore.removeAll(in: Self.path, files: disk)
+        #expect(try !disk.exists(Self.views))
+    }
+
+    /// The bytes of all files of the views.
+    private func byteCount(_ disk: SimulatedDisk) throws -> Int { try files(disk).values.reduce(0) { $0 + $1.count } }
+
+    @Test("What is folded from a base is durable before the store is open, however often power goes")
+    func baseIsDurable() throws {
+        let log = try openLog(disk)
+        var history = NoteHistory(seed: 11)
+        try history.append(300, to: log)
+        let state = try Views.inMemory(log).trees.snapshot()
+        var scan = try BaseScan(state, chain: log.chain(at: 300))
+        try log.adopt(try log.writeBase(at: 300) { try scan.next().map { $0[...] } })
+        try log.close()
+        var small = self
+        small.options.generationBytes = 32 << 10
+        var (current, sizes) = (disk, [Int]())
+        for round in 0..<5 {
+            let log = try openLog(current)
+            let opened = try small.openViews(log, current)
+            #expect(opened.finding == (round == 0 ? .missing : .whole) && opened.beginning == (round == 0 ? 0 : 300))
+            try expectTruth(opened, log)
+            sizes.append(try byteCount(current))
+            current = current.afterPowerLoss(seed: UInt64(round), keeping: .nothingUnsynced)
+        }
+        #expect(Set(sizes).count == 1, "\(sizes)")
+    }
+
+    @Test("Views that are rebuilt are durable at once, and take the place of the old files")
+    func rebuiltIsDurable() throws {
+        let (log, _) = try stated(60, seed: 6)
+        let before = try byteCount(disk)
+        let rebuilt = try rebuildViews(log, disk)
+        #expect(rebuilt.views.trees.durablePosition?.offset == 60)
+        #expect(try byteCount(disk) == before)
+        let again = try openViews(log, disk)
+        #expect(again.finding == .whole && again.beginning == 60)
     }
 
     @Test("A build goes on where a state met it, and commits after that have their rows", arguments: [0, 1, 3])

@@ -210,8 +210,13 @@ final class Compactor: Sendable {
         }
     }
 
-    /// - Parameter mayTakeMemory: True to fold states in memory if the disk has no room for them.
+    /// - Parameter mayTakeMemory: True to do without states on the disk if it has no room for them.
     private func work(_ horizon: UInt64, mayTakeMemory: Bool = false) throws -> Compaction {
+        do { try awaitState(at: horizon) } catch let error as StrataError
+            where mayTakeMemory && error.code == .noSpace
+        {
+            // Compaction makes the room. The next opening folds the base.
+        }
         let (draft, base) = try makeBase(horizon, mayTakeMemory)
         let freed: FreedHistory
         do {
@@ -230,6 +235,20 @@ final class Compactor: Sendable {
         }
         FreedMemory.giveBack()
         return compaction
+    }
+
+    /// Waits until a state at or after a horizon is durable: the log will not have the positions of older ones.
+    private func awaitState(at horizon: UInt64) throws {
+        while pipeline.views.trees.durablePosition.map({ $0.offset < horizon }) ?? true {
+            try requireGoing()
+            // A store that refuses writes has no more states.
+            guard pipeline.claimTurns() else { return }
+            let frozen = Result { try pipeline.freeze() }
+            pipeline.returnTurns()
+            let (end, flusher) = try frozen.get()
+            // Otherwise the views have been replaced meanwhile.
+            if try flusher?.awaitFlush(through: end) ?? true { return }
+        }
     }
 
     /// Returns a base that yields the state at its horizon, and that state.

@@ -37,6 +37,16 @@ extension Pipeline {
         state.notifyAll()
     }
 
+    /// Completes the current generation of changes; returns its end, and what writes it. The caller has both turns.
+    func freeze() throws -> (end: UInt64, flusher: Flusher?) {
+        line = nil
+        try views.trees.freeze()
+        let snapshot = views.trees.snapshot()
+        reader.publish(snapshot)
+        flusher?.didPublish()
+        return (snapshot.foldedOffset(ViewTree.records), flusher)
+    }
+
     /// Publishes the changes that the body makes to a fork of the newest state. The caller has both turns.
     func publishSlice<Result>(of views: Views, _ body: (Fork, Snapshot) throws -> Result) throws -> Result {
         line = nil

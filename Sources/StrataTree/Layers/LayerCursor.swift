@@ -67,8 +67,21 @@ struct LayerCursor {
         readKey()
     }
 
-    /// Moves behind all entries.
-    mutating func end() { key = nil }
+    /// Moves past the keys of a range.
+    ///
+    /// - Throws: ``StrataError`` if that is a step back, since the keys of a run are out of order: a caller that skips
+    ///   what is deleted would go in circles.
+    mutating func skip(_ range: DeletedRange, forward: Bool) throws {
+        if forward, range.upper.isEmpty { return key = nil }
+        let before = run?.place
+        if forward {
+            try range.upper.withUnsafeBytes { try seek(.from($0)) }
+        } else {
+            try range.lower.withUnsafeBytes { try seek(.before($0)) }
+        }
+        guard let run, let before, key != nil, forward ? run.place <= before : run.place >= before else { return }
+        throw run.outOfOrder
+    }
 
     @inline(__always)
     private mutating func readKey() {

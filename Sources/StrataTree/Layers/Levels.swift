@@ -63,7 +63,7 @@ final class Levels: Sendable {
         for piece in runs.lazy.flatMap(\.run.pieces) {
             for blob in piece.blobs { used[blob.file, default: 0] += blob.byteCount }
         }
-        return Set(blobs.values.filter { 2 * used[$0.number, default: 0] < max(small, $0.byteCount) }.map(\.number))
+        return Set(blobs.values.filter { used[$0.number, default: 0] < max(small, $0.byteCount) / 2 }.map(\.number))
     }
 
     /// The content of a key; nil if no run has it. Bytes are valid as long as the levels.

@@ -118,15 +118,7 @@ final class MergedCursor {
         guard index > 0, let key = layers[index].key else { return false }
         for newer in layers[..<index] where !newer.deleted.isEmpty {
             guard let range = newer.deleted.range(around: key, in: tree) else { continue }
-            if isForward {
-                if range.upper.isEmpty {
-                    layers[index].end()
-                } else {
-                    try range.upper.withUnsafeBytes { try layers[index].seek(.from($0)) }
-                }
-            } else {
-                try range.lower.withUnsafeBytes { try layers[index].seek(.before($0)) }
-            }
+            try layers[index].skip(range, forward: isForward)
             choose()
             return true
         }

@@ -17,7 +17,7 @@ struct Frame {
         prefixBytes = Int(UInt16(littleEndian: base.load(fromByteOffset: RunFormat.prefixBytesPlace, as: UInt16.self)))
         tree = TreeID(
             rawValue: UInt16(littleEndian: base.load(fromByteOffset: RunFormat.treePlace, as: UInt16.self)))
-        guard count > 0, prefixBytes <= RunFormat.maximumKeyBytes,
+        guard count > 0, count <= RunFormat.maximumEntries, prefixBytes <= RunFormat.maximumKeyBytes,
             slots + count * RunFormat.slotBytes <= byteCount
         else { throw Self.damaged }
     }
@@ -82,6 +82,8 @@ struct Frame {
             byteCount: Bytes.load(UInt32.self, rest, at: 12))
         return (suffix, .blob(reference))
     }
+
+    var lastKey: [UInt8] { get throws { try [UInt8](prefix) + suffix(count - 1) } }
 
     /// Returns the index of the first entry at or after a key; ``count`` if there is none.
     func search(_ key: UnsafeRawBufferPointer) throws -> Int {

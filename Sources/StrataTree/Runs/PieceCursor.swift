@@ -9,10 +9,10 @@ package struct PieceCursor {
     private(set) var piece: Piece
     /// The frames in which it moves: those of a tree, or all.
     private var frames: Range<Int>
-    /// 0 if there is no entry.
-    private var number = 0
+    /// The number of the frame; 0 if there is no entry.
+    private(set) var number = 0
     private var frame: Frame?
-    private var index = 0
+    private(set) var index = 0
     private var suffix = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The content of the entry; its bytes are valid as long as the piece.
     package private(set) var content = RunContent.mark

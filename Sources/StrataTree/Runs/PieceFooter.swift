@@ -71,10 +71,15 @@ struct PieceFooter: Equatable, Sendable {
             ranges.append(DeletedRange(tree: lower.tree, lower: lower.bytes, upper: try RunKey.readKey(&reader)))
         }
         self.ranges = DeletedRanges(ranges)
+        var blobBytes = 0
         for _ in 0..<(try reader.read(UInt32.self, "the number of blob files")) {
             let file = try reader.read(UInt64.self, "the number of a blob file")
             let byteCount = try RunFormat.readFileBytes(&reader, "the bytes of a blob file")
             blobs.append(BlobUse(file: file, byteCount: byteCount))
+            blobBytes += byteCount
+            guard blobBytes <= RunFormat.maximumBlobBytes, blobs.count <= entries else {
+                throw reader.malformed("the blob files of a piece", expected: "fewer", found: "\(blobs.count)")
+            }
         }
         hashFrame = Int(try reader.read(UInt32.self, "the first frame of the hash"))
         let buckets = try reader.read(UInt64.self, "the number of buckets")
@@ -98,14 +103,15 @@ struct PieceFooter: Equatable, Sendable {
             firstFrame: Int(try reader.read(UInt32.self, "the first frame of a tree")))
     }
 
-    /// Trees are in order, and each has at least one frame, which has at least one entry.
+    /// Trees are in order, and each has at least one frame, each of which has some entries.
     private func checkFrames(_ reader: ByteReader) throws {
         var (next, end) = (1, trees.first?.firstFrame ?? hashFrame)
         for (index, tree) in trees.enumerated() {
             let start = end
             end = index + 1 < trees.count ? trees[index + 1].firstFrame : hashFrame
             guard start == next, end > start, index == 0 || trees[index - 1].id < tree.id,
-                tree.entries >= UInt64(end - start), tree.entries < 1 << 40, tree.marks <= tree.entries
+                tree.entries >= UInt64(end - start), tree.marks <= tree.entries,
+                tree.entries <= UInt64((end - start) * RunFormat.maximumEntries)
             else { throw reader.malformed("the trees of a piece", expected: "in order", found: "\(tree.id.rawValue)") }
             next = end
         }

@@ -1,3 +1,5 @@
+import StrataModel
+
 /// A position in a run, in entries that are visible. It is at an entry, or has none.
 package struct RunCursor {
     private let run: Run
@@ -110,6 +112,11 @@ package struct RunCursor {
     }
 
     // MARK: Reading
+
+    /// The place of the entry, which grows from entry to entry.
+    var place: (piece: Int, frame: Int, index: Int) { (index, cursor.number, cursor.index) }
+
+    var outOfOrder: StrataError { cursor.piece.map.malformed("keys out of order") }
 
     /// Checks the bytes that were read until now. A caller that does not move to the end calls it after its last use.
     package func requireReadable() throws { try run.requireReadable() }

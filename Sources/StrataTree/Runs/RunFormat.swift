@@ -12,10 +12,16 @@ package enum RunFormat {
     /// Longer values are stored in blob files.
     package static let maximumValueBytes = 1_024
 
-    /// Reads the size of a file. None is so large that the sum of those that a state names is no number.
+    // No sum of what the states of a store name is too large for a number.
+    private static let maximumFileBytes = 1 << 40
+    /// The long values of a piece, of which a state names less than two million.
+    static let maximumBlobBytes = 1 << 42
+    static let maximumStateBytes = 1 << 56
+
+    /// Reads the size of a file.
     static func readFileBytes(_ reader: inout ByteReader, _ part: StaticString) throws -> Int {
         let byteCount = try reader.read(UInt64.self, part)
-        guard byteCount <= 1 << 40 else {
+        guard byteCount <= maximumFileBytes else {
             throw reader.malformed(part, expected: "a size of a file", found: "\(byteCount)")
         }
         return Int(byteCount)

@@ -77,14 +77,16 @@ extension Levels {
     /// Checks a frame: each entry, its place in the fences and the hash, and the long values that it refers to.
     fileprivate func check(frame number: Int, of piece: Piece) throws {
         let frame = try piece.frame(number)
-        var before: [UInt8] = []
+        // A frame before that cannot be read has an error of its own.
+        let isFirst = piece.frames(of: frame.tree).lowerBound == number
+        var before = isFirst ? [] : (try? piece.frame(number - 1).lastKey) ?? []
         for index in 0..<frame.count {
             let (suffix, content) = try frame.entry(index)
             let key = [UInt8](frame.prefix) + suffix
-            let isInOrder =
-                index == 0
-                ? key.elementsEqual(try piece.fences.key(ofFrame: number)) : before.lexicographicallyPrecedes(key)
-            guard isInOrder else { throw piece.map.malformed("a key out of order in frame \(number)") }
+            let isFenced = try index > 0 || key.elementsEqual(piece.fences.key(ofFrame: number))
+            guard isFenced, before.lexicographicallyPrecedes(key) else {
+                throw piece.map.malformed("a key out of order in frame \(number)")
+            }
             if case .blob(let reference) = content { _ = try value(of: reference) }
             if piece.isHashed(frame.tree) {
                 let found = try key.withUnsafeBytes { try piece.get(frame.tree, $0, hash: hash(frame.tree, $0)) }

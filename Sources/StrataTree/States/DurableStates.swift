@@ -6,6 +6,8 @@ struct StateDescription: Sendable {
     var position: Position
     var opaque: [UInt8]
     var trees: [(id: TreeID, foldedOffset: UInt64)]
+    /// The offset before which the log has no position, so that states there are of no use.
+    var floor: UInt64 = 0
 }
 
 /// Writes the states of a store, and removes the files that no state names any more. Does nothing for a store whose
@@ -84,6 +86,7 @@ struct DurableStates: Sendable {
         if let newest, newest.position.offset < state.position.offset { kept.append(newest) }
         newest = state
         lastSequence = state.sequence
+        kept.removeAll { $0.position.offset < description.floor }
         keepSome(state)
         // Files that stay are removed after the next state.
         try? removeUnnamedFiles(keeping: levels)
@@ -111,7 +114,13 @@ struct DurableStates: Sendable {
     /// Removes the files that neither a state nor the given levels name.
     func removeUnnamedFiles(keeping levels: Levels) throws {
         guard let directory else { return }
-        let states = kept + [newest].compactMap(\.self)
+        try Self.removeFiles(in: directory, files, notNamedBy: kept + [newest].compactMap(\.self), levels)
+    }
+
+    /// Removes the states beside the given ones, and the files that neither these nor the given levels name.
+    static func removeFiles(
+        in directory: String, _ files: any FileSystem, notNamedBy states: [StateFile], _ levels: Levels
+    ) throws {
         let sequences = Set(states.map(\.sequence))
         let pieces = Set(states.lazy.flatMap(\.runs).flatMap(\.pieces).map(\.number)).union(levels.numbers(of: .piece))
         let blobs = Set(states.lazy.flatMap(\.blobs).map(\.number)).union(levels.numbers(of: .blob))
@@ -119,13 +128,26 @@ struct DurableStates: Sendable {
         // States before the files that they name.
         let outdated = names.filter { name in
             // A state that was not completed may have keys of erased records.
-            Self.sequence(of: name).map { !sequences.contains($0) } ?? name.hasSuffix(Self.draftSuffix)
+            sequence(of: name).map { !sequences.contains($0) } ?? name.hasSuffix(draftSuffix)
         }
         let unused = names.filter { name in
             RunHome.number(of: name, .piece).map { !pieces.contains($0) }
                 ?? RunHome.number(of: name, .blob).map { !blobs.contains($0) } ?? false
         }
-        for name in outdated + unused { try files.remove("\(directory)/\(name)") }
+        try files.removeEach(outdated + unused, in: directory)
+    }
+}
+
+extension FileSystem {
+    /// Removes files of a directory; one that cannot be removed does not keep the others.
+    ///
+    /// - Throws: the first error, at the end.
+    func removeEach(_ names: [String], in directory: String) throws {
+        var failure: (any Error)?
+        for name in names {
+            do { try remove("\(directory)/\(name)") } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 }
 

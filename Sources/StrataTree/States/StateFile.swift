@@ -106,5 +106,8 @@ extension StateFile {
             blobs.append(BlobDescriptor(number: number, byteCount: byteCount))
         }
         guard nextNumber < .max / 2, sequence < .max / 2 else { throw reader.malformed("number", expected: "smaller") }
+        guard byteCounts.values.reduce(0, +) <= RunFormat.maximumStateBytes else {
+            throw reader.malformed("the bytes of all files", expected: "fewer")
+        }
     }
 }

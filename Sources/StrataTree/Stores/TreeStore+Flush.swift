@@ -70,13 +70,14 @@ extension TreeStore {
     ///   - snapshot: the result of ``nextToFlush()``.
     ///   - position: the state of the log that it contains, which must be durable.
     ///   - opaque: bytes that are kept with the state.
+    ///   - floor: the offset before which the log has no position; older states are dropped.
     /// - Throws: ``StrataError`` of a file. The generation stays in memory, and the caller may try again.
-    package func flush(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws {
+    package func flush(_ snapshot: Snapshot, at position: Position, opaque: [UInt8], floor: UInt64 = 0) throws {
         try flush(
             snapshot,
             as: StateDescription(
                 position: position, opaque: opaque,
-                trees: snapshot.roots.ids.map { ($0, snapshot.roots[$0].foldedOffset) }))
+                trees: snapshot.roots.ids.map { ($0, snapshot.roots[$0].foldedOffset) }, floor: floor))
     }
 
     private func flush(_ snapshot: Snapshot, as description: StateDescription?) throws {

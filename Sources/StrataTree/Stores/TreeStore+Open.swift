@@ -53,34 +53,44 @@ extension TreeStore {
     /// The directory of the states and runs of a store.
     package static func directory(in store: String) -> String { "\(store)/views" }
 
+    /// The names in that directory; nil if there is none, or the page file of an earlier build in its place.
+    package static func fileNames(in path: String, _ files: any FileSystem) throws -> [String]? {
+        let directory = directory(in: path)
+        guard try files.exists(directory) else { return nil }
+        do { return try files.list(directory) } catch let error as StrataError where error.code == .notFound {
+            return nil
+        }
+    }
+
     /// Returns true if a store has states on disk, usable or not.
     package static func hasStates(in path: String, files: any FileSystem) throws -> Bool {
-        let directory = directory(in: path)
-        guard try files.exists(directory) else { return false }
-        return try files.list(directory).contains { DurableStates.sequence(of: $0) != nil }
+        try fileNames(in: path, files)?.contains { DurableStates.sequence(of: $0) != nil } ?? false
     }
 
     /// Removes all files of the states of a store, to make room. The store must not be open for writing.
     package static func removeAll(in path: String, files: any FileSystem) throws {
-        try discardStates(in: path, files: files)
         let directory = directory(in: path)
-        guard try files.exists(directory) else { return }
-        for name in try files.list(directory) { try files.remove("\(directory)/\(name)") }
+        guard let names = try fileNames(in: path, files) else {
+            // The page file of an earlier build.
+            if try files.exists(directory) { try files.remove(directory) }
+            return
+        }
+        try discardStates(in: path, files: files)
+        try files.removeEach(names.filter { DurableStates.sequence(of: $0) == nil }, in: directory)
         try files.syncDirectory(directory)
     }
 
     /// Removes the states of a store, whose files were found damaged. Open files stay readable.
     package static func discardStates(in path: String, files: any FileSystem) throws {
+        guard let names = try fileNames(in: path, files) else { return }
         let directory = directory(in: path)
-        guard try files.exists(directory) else { return }
-        for name in try files.list(directory) where DurableStates.sequence(of: name) != nil {
-            try files.remove("\(directory)/\(name)")
-        }
+        try files.removeEach(names.filter { DurableStates.sequence(of: $0) != nil }, in: directory)
         try files.syncDirectory(directory)
     }
 
     /// Opens the trees of a store for writing, or begins with empty ones if no state is usable, which is not an error.
-    /// Nothing is removed before the first state is written.
+    /// Nothing is removed before the first state is written, except if no state is usable and all can be read: then the
+    /// files that none names, which processes leave that end while they fold.
     ///
     /// - Parameter isValid: returns true if the log has that chain value at that offset.
     /// - Throws: errors of `isValid`, or ``StrataError`` if the directory cannot be created, or a file cannot be read
@@ -96,6 +106,9 @@ extension TreeStore {
         }
         var search = try StateSearch(directory, owner, platform.files)
         let found = try search.newest(upTo: .max, isValid)
+        if found == nil, let states = search.all {
+            try? DurableStates.removeFiles(in: directory, platform.files, notNamedBy: states, .none)
+        }
         let durable = DurableStates(
             directory: directory, platform: platform, owner: owner, maximumKept: options.maximumKeptStates,
             newest: found?.file, kept: try found.map { try search.older(than: $0.file) } ?? [],
@@ -239,6 +252,15 @@ struct StateSearch {
                 return nil
             }
         }
+    }
+
+    /// All states, usable or not; nil if one cannot be read.
+    var all: [StateFile]? {
+        let states = sequences.compactMap { sequence in
+            let bytes = try? files.readAll(DurableStates.path(directory, sequence), atMost: StateFile.maximumBytes)
+            return bytes.flatMap { try? StateFile.decode($0) }.flatMap { $0.sequence == sequence ? $0 : nil }
+        }
+        return states.count == sequences.count ? states : nil
     }
 
     func finding(_ found: StateFile?) -> StateFinding {

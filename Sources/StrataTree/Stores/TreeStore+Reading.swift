@@ -48,8 +48,8 @@ extension TreeStore {
         in path: String, _ owner: RunOwner, upTo offset: UInt64, _ files: any FileSystem,
         _ isValid: (Position) throws -> Bool
     ) throws -> (search: StateSearch, found: StateSearch.Found?)? {
+        guard try fileNames(in: path, files) != nil else { return nil }
         let directory = directory(in: path)
-        guard try files.exists(directory) else { return nil }
         var search = try StateSearch(directory, owner, files)
         while true {
             let found = try search.newest(upTo: offset, isValid)

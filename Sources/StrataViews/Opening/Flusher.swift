@@ -101,6 +101,18 @@ package final class Flusher: Sendable {
         } != nil
     }
 
+    /// Waits until the complete generations up to an offset are durable; returns false if nothing more is written.
+    ///
+    /// - Throws: the error of the next attempt.
+    package func awaitFlush(through offset: UInt64) throws -> Bool {
+        state.withLock { $0.flushFailure = nil }
+        return try state.wait { state -> Bool? in
+            if state.isAbandoned { return false }
+            if let failure = state.flushFailure { throw failure }
+            return views.trees.nextToFlush().map { $0.foldedOffset(ViewTree.records) > offset } ?? true ? true : nil
+        }
+    }
+
     /// Ends the thread, after the rest of the changes is written if it is large.
     ///
     /// - Throws: the error that prevented it; the log is complete nevertheless.

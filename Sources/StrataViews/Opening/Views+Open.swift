@@ -40,13 +40,19 @@ extension Views {
         }
     }
 
-    /// Removes the views of an earlier release, which were files.
+    /// Removes the views of an earlier build, which were files. If it has set a directory of this one aside, that gets
+    /// its name back: the log decides which of its states are usable.
     private static func removePageFile(in directory: String, files: any FileSystem) throws {
+        guard try TreeStore.fileNames(in: directory, files) == nil else { return }
         let path = TreeStore.directory(in: directory)
-        guard try files.exists(path), (try? files.list(path)) == nil else { return }
-        for name in [path, "\(path).damaged", "\(directory)/readers"] where try files.exists(name) {
-            try files.remove(name)
+        let damaged = "\(path).damaged"
+        for name in [path, "\(directory)/readers"] where try files.exists(name) { try files.remove(name) }
+        guard try files.exists(damaged) else { return }
+        do { _ = try files.list(damaged) } catch let error as StrataError where error.code == .notFound {
+            return try files.remove(damaged)
         }
+        try files.rename(damaged, to: path)
+        try files.syncDirectory(directory)
     }
 
     private static func finish(
@@ -62,12 +68,14 @@ extension Views {
         try Replay(log: log, trees: opened.store).run(progress: progress) { _ in
             try unlessDiskIsFull { try views.flushWaiting() }
         }
-        // The last fork may have filled its generation.
+        let hasFolded = opened.store.snapshot().foldedOffset(ViewTree.records) > beginning
         try unlessDiskIsFull {
-            try views.trees.freezeIfFull()
+            // Without a first state, all would be folded again; otherwise the last fork may have filled its generation.
+            let isFirst = hasFolded && views.trees.durablePosition == nil
+            try isFirst ? views.trees.freeze() : views.trees.freezeIfFull()
             try views.flushWaiting()
         }
-        if opened.store.snapshot().foldedOffset(ViewTree.records) > beginning { FreedMemory.giveBack() }
+        if hasFolded { FreedMemory.giveBack() }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: opened.reasons + [failure].compactMap(\.self),
             beginning: opened.state?.position.offset ?? 0)

@@ -64,7 +64,7 @@ package final class Views: Sendable {
         if offset > log.durableEnd.offset { try log.sync() }
         let noted = offset == 0 ? 0 : chains.withLock { $0[offset] }
         let position = Position(offset: offset, chain: try noted ?? log.chain(at: offset))
-        try trees.flush(snapshot, at: position, opaque: Self.note(try snapshot.digests()))
+        try trees.flush(snapshot, at: position, opaque: Self.note(try snapshot.digests()), floor: log.floor.offset)
     }
 
     /// Writes all changes, and removes the files of states that were discarded.

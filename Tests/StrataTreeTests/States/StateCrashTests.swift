@@ -118,6 +118,64 @@ struct StateCrashTests {
         #expect(!story.disk.paths.contains { $0.hasSuffix(".new") })
     }
 
+    @Test("Opening removes files that no state names only if none is usable and all can be read")
+    func leftFiles() throws {
+        func names(_ content: [UInt8]? = nil, isValid: Bool, removing: String? = nil) throws -> Set<String> {
+            var story = try StateStory(seed: 4)
+            for _ in 0..<2 {
+                try story.change()
+                try story.write()
+            }
+            let disk = story.disk
+            if let removing { for path in disk.paths where path.contains(removing) { try disk.removeFile(path) } }
+            if let content { disk.setContent(content, of: "/s/views/state-0000000000000099") }
+            for name in ["900.run", "901.blob"] { disk.setContent([1], of: "/s/views/" + name) }
+            let before = try Set(disk.list("/s/views"))
+            _ = try TreeStore.open(
+                in: StateStory.path, TreeTrial.owner, hashed: TreeTrial.hashed, platform: Platform(files: disk),
+                options: story.options
+            ) { _ in isValid }
+            return before.subtracting(try disk.list("/s/views"))
+        }
+        #expect(try names(isValid: true).isEmpty)
+        #expect(try names(isValid: false) == ["900.run", "901.blob"])
+        #expect(try names([1, 2, 3], isValid: false).isEmpty)
+        let all = try names(isValid: true, removing: "/state-")
+        #expect(all.isSuperset(of: ["900.run", "901.blob"]) && all.count > 2)
+    }
+
+    @Test("A file that cannot be removed does not keep the others, which the first error does not say")
+    func stuckFile() throws {
+        var story = try StateStory(seed: 4)
+        try story.disk.makeDirectory("/s/views/700.run")
+        for name in ["600.run", "800.run", "801.blob"] { story.disk.setContent([1], of: "/s/views/" + name) }
+        try story.change()
+        try story.write()
+        #expect(try StateStory.unnamedFiles(story.store, on: story.disk) == ["700.run"])
+        #expect(throws: StrataError.self) { try story.store.removeUnnamedFiles() }
+        #expect(throws: StrataError.self) { try TreeStore.removeAll(in: StateStory.path, files: story.disk) }
+        #expect(try story.disk.list("/s/views") == ["700.run"])
+    }
+
+    @Test("Kept states below the floor of the log go with the next state", arguments: [2, 3, 4] as [UInt64])
+    func floor(_ floor: UInt64) throws {
+        let disk = SimulatedDisk()
+        try disk.makeDirectory(StateStory.path)
+        let store = try StateStory.open(disk).store
+        for offset in [1, 3, 9] as [UInt64] {
+            let fork = try store.fork()
+            try fork.put(StateStory.id, [UInt8(offset)], [1])
+            try store.publish(fork)
+            try store.freeze()
+            let waiting = try #require(store.nextToFlush())
+            try store.flush(
+                waiting, at: Position(offset: offset, chain: 1), opaque: [], floor: offset == 9 ? floor : 0)
+        }
+        let expected: [UInt64] = floor > 3 ? [] : [3]
+        #expect(store.durable.withLock { $0.kept.map(\.position.offset) } == expected)
+        #expect(try disk.list("/s/views").filter { $0.hasPrefix("state-") }.count == expected.count + 1)
+    }
+
     @Test("While no state is written, merged files are removed all the same")
     func noState() throws {
         var story = try StateStory(seed: 4)
