@@ -24,7 +24,7 @@ struct NameCounts {
     init?(_ store: StoreAccess, _ views: ViewsSummary?) throws {
         let reader = store.reader
         through = reader.floor.offset
-        if let position = views?.position, let counts = views?.nameCounts, !counts.isEmpty {
+        if let position = views?.state?.position, let counts = views?.nameCounts, !counts.isEmpty {
             (highest, through) = (counts, position.offset)
         } else if through > 0 {
             guard var base = try reader.readBase() else { return nil }
