@@ -122,7 +122,7 @@ struct LostLogEndTests {
                 files: disk))
         let states = try self.views().filter { $0.key.contains("/state-") }.map(\.value)
         #expect(!states.isEmpty)
-        #expect(states.compactMap(StateMark.init(decoding:)).contains { $0.position == views.position })
+        #expect(states.compactMap(StateMark.init(decoding:)).contains { $0.position == views.state?.position })
         for state in states {
             for place in [0, 8, 30, 50, state.count - 1] {
                 var damaged = state
