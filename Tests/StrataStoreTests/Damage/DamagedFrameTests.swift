@@ -172,10 +172,9 @@ struct DamagedFrameTests {
         let worn = try DamagedStore()
         let flusher = try #require(worn.store.pipeline.flusher)
         try worn.damage()
-        let createdCount = worn.disk.count(of: .create)
         // The runs are merged once nothing has happened for some seconds.
         #expect(eventually { worn.store.rebuilds.count == 1 && !worn.store.pipeline.live.isDamaged })
-        #expect(flusher.failure != nil && worn.disk.count(of: .create) <= createdCount + 1, "one attempt")
+        #expect(flusher.failure != nil)
         _ = try worn.save([1], "new")
         #expect(worn.store.rebuilds.count == 1)
         try worn.checkAndClose()
