@@ -102,7 +102,7 @@ struct StateSpaceTests {
     @Test("Many new runs are merged although a merge into the base was begun, which then goes on")
     func overtaking() throws {
         try write(0..<1_000, byteCount: 900)
-        try write(0..<600, byteCount: 900, merges: false)
+        try write(0..<800, byteCount: 900, merges: false)
         #expect(try store.mergeStep(isAtRest: false))
         for count in 1...12 {
             try write([count], byteCount: 900, merges: false)
@@ -125,7 +125,7 @@ struct StateSpaceTests {
     @Test("A branch merges its own runs, and leaves those below it as they are, even if their merge was begun")
     func branchOfBegunMerge() throws {
         try write(0..<1_000, byteCount: 900)
-        try write(0..<600, byteCount: 900, merges: false)
+        try write(0..<800, byteCount: 900, merges: false)
         #expect(try store.mergeStep(isAtRest: false))
         let state = store.snapshot()
         let branch = try store.branch(on: state)
