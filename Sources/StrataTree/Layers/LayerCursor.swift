@@ -26,7 +26,7 @@ struct LayerCursor {
     }
 
     /// The content of the current entry, valid as long as the layer.
-    var content: RunContent { memory?.content ?? run?.content ?? .mark }
+    private(set) var content = RunContent.mark
 
     enum Target {
         case first
@@ -85,10 +85,12 @@ struct LayerCursor {
 
     @inline(__always)
     private mutating func readKey() {
-        if let buffer {
-            key = memory?.isThere == true ? memory?.copyKey(to: buffer.bytes) : nil
+        if let buffer, let entry = memory?.read(buffer.bytes) {
+            (key, content) = entry
+        } else if let entry = run?.entry {
+            (key, content) = (entry.key, entry.content)
         } else {
-            key = run?.entry?.key
+            key = nil
         }
     }
 }

@@ -10,6 +10,8 @@ import StrataSystem
 final class Generation: @unchecked Sendable {
     private let pages: ReservedMemory
     private let values: ReservedMemory
+    /// Their beginnings, which last as long as both, so that reading retains neither.
+    private let (pageBase, valueBase): (UnsafeMutableRawPointer, UnsafeMutableRawPointer)
 
     private struct State {
         var pins = EpochPins()
@@ -43,6 +45,7 @@ final class Generation: @unchecked Sendable {
         let least = min(reservedBytes, Self.leastReservedBytes)
         pages = try ReservedMemory(byteCount: reservedBytes, atLeast: least)
         values = try ReservedMemory(byteCount: reservedBytes, atLeast: least)
+        (pageBase, valueBase) = (pages.base, values.base)
         // Where address space is scarce, half of it is left to the changes of the last fork.
         let scarce = min(pages.byteCount, values.byteCount)
         self.limit = scarce < reservedBytes ? min(limit, scarce / 2) : limit
@@ -72,12 +75,12 @@ final class Generation: @unchecked Sendable {
 
     @inline(__always)
     func address(_ number: PageNumber) -> UnsafeMutableRawPointer {
-        pages.base + Int(number) * PageLayout.pageBytes
+        pageBase + Int(number) * PageLayout.pageBytes
     }
 
     @inline(__always)
     func value(_ place: ValuePlace) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: values.base + place.start, count: place.byteCount)
+        UnsafeRawBufferPointer(start: valueBase + place.start, count: place.byteCount)
     }
 
     func pin(_ epoch: UInt64) { state.withLock { $0.pins.pin(epoch) } }
@@ -138,7 +141,7 @@ final class Generation: @unchecked Sendable {
         }
     }
 
-    func valueAddress(_ place: Int) -> UnsafeMutableRawPointer { values.base + place }
+    func valueAddress(_ place: Int) -> UnsafeMutableRawPointer { valueBase + place }
 
     /// Takes back the end of a range, unless another fork has taken values after it.
     func giveBack(values rest: Range<Int>) {

@@ -13,6 +13,16 @@ struct MemoryCursor {
     /// True if there is a current entry.
     var isThere: Bool { !path.isEmpty }
 
+    /// The current entry, its key in a buffer with room for the longest; nil without one. It changes nothing, but as a
+    /// mutation it reads the cursor where it is, instead of a copy.
+    @inline(__always)
+    mutating func read(
+        _ buffer: UnsafeMutableRawBufferPointer
+    ) -> (key: UnsafeRawBufferPointer, content: RunContent)? {
+        guard !path.isEmpty else { return nil }
+        return (copyKey(to: buffer), content)
+    }
+
     /// Writes the key of the current entry to a buffer with room for the longest key, and returns it there.
     func copyKey(to buffer: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
         let last = path[path.count - 1]

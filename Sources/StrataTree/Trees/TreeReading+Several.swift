@@ -49,28 +49,28 @@ extension LayerStack {
     ) throws -> Bool {
         try keys.withBytes { bytes in
             try withUnsafeTemporaryAllocation(of: RunLookup.self, capacity: range.count) { lookups in
+                let (levels, root) = (below.levels, roots[id])
                 // The keys are not moved, and no element needs to be destroyed.
                 for (place, index) in range.enumerated() {
                     let key = UnsafeRawBufferPointer(rebasing: bytes[keys.range(index)])
-                    var lookup = RunLookup(key, hash: below.levels.hash(id, key))
-                    lookup.content = findInMemory(id, key)
+                    var lookup = RunLookup(key, hash: levels.hash(id, key))
+                    lookup.content = generation.find(id, key, in: root)
                     lookups.initializeElement(at: place, to: lookup)
                 }
-                try below.levels.find(id, lookups)
-                let isWhole = try zip(lookups, range).allSatisfy { lookup, index in
-                    try body(index, try lookup.content.flatMap { try below.levels.value($0) })
+                for layer in below.frozen {
+                    let root = layer.roots[id]
+                    for place in lookups.indices where lookups[place].content == nil {
+                        lookups[place].content = layer.generation.find(id, lookups[place].key, in: root)
+                    }
                 }
-                try below.levels.requireReadable()
+                try levels.find(id, lookups)
+                var isWhole = true
+                for (place, index) in range.enumerated() where isWhole {
+                    isWhole = try body(index, try lookups[place].content.flatMap { try levels.value($0) })
+                }
+                try levels.requireReadable()
                 return isWhole
             }
         }
-    }
-
-    private func findInMemory(_ id: TreeID, _ key: UnsafeRawBufferPointer) -> RunContent? {
-        if let content = generation.find(id, key, in: roots[id]) { return content }
-        for layer in below.frozen {
-            if let content = layer.generation.find(id, key, in: layer.roots[id]) { return content }
-        }
-        return nil
     }
 }
