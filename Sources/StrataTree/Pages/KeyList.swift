@@ -11,6 +11,9 @@ package struct KeyList: Sendable {
     /// The end of each key.
     @usableFromInline var ends: [Int] = []
 
+    /// The number of keys that a list has room for from its first one on.
+    @usableFromInline static let usualCount = 32
+
     package init() {}
 
     package var count: Int { ends.count }
@@ -23,6 +26,10 @@ package struct KeyList: Sendable {
     /// Adds the key that `write` appends to its argument.
     @inlinable
     package mutating func append(_ write: (inout [UInt8]) throws -> Void) rethrows {
+        if ends.capacity == 0 {
+            bytes.reserveCapacity(32 * Self.usualCount)
+            ends.reserveCapacity(Self.usualCount)
+        }
         try write(&bytes)
         ends.append(bytes.count)
     }
