@@ -4,7 +4,6 @@ import StrataRules
 import StrataStore
 import StrataTree
 import StrataViews
-import StrataViews
 
 /// Finds a minimal set of requests of a log after which a record matches a predicate, as one does at the log's end. No
 /// request, and no item of one, can be left out.

@@ -33,8 +33,8 @@ package struct CheckedStates: Sendable {
         var (states, lost): ([StateSearch.Found], [StrataError]) = ([found], [])
         for file in try search.older(than: found.file).reversed() {
             guard try isValid(file.position) else { continue }
-            do { states.append(try search.open(file, sharing: states[states.count - 1].levels)) } catch
-                let error as StrataError where StateSearch.finding(error) != nil
+            do { states.append(try search.open(file, sharing: states[states.count - 1].levels)) } catch let error
+                as StrataError where StateSearch.finding(error) != nil
             {
                 // A writer drops states that it has kept at any time.
                 if error.code != .notFound { lost.append(error) }

@@ -89,7 +89,7 @@ struct LostLogEndTests {
         let views = try views()
         let plan = try LogRepair.apply(at: AssetFixture.path, platform: Platform(files: disk))
         #expect(plan.obstacle == nil && plan.lostOffsets == OffsetRanges([plan.end.offset + 1...end]))
-        for (path, bytes) in views where path.contains("/state-")  {
+        for (path, bytes) in views where path.contains("/state-") {
             #expect(try disk.content(of: path + ".repaired-1") == bytes)
         }
         let store = try open()

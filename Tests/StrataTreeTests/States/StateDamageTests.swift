@@ -116,8 +116,8 @@ struct StateDamageTests {
         for kind in [SimulatedDisk.CallKind.open, .read, .size, .map] {
             for call in 1...40 {
                 disk.fail(kind, at: call, with: .errno(24), on: "/views/")
-                do { #expect(try checked().checkFrames(limit: 9).damage.isEmpty, "\(kind) \(call)") } catch
-                    let error as StrataError
+                do { #expect(try checked().checkFrames(limit: 9).damage.isEmpty, "\(kind) \(call)") } catch let error
+                    as StrataError
                 { #expect(error.context.errno == 24) }
                 disk.heal()
             }
