@@ -1,6 +1,7 @@
 /// The entries of several sources in one order. Of equal keys, that of the source with the lowest index comes first.
 package struct MergeQueue: ~Copyable {
-    private let sources: UnsafeMutableBufferPointer<RunCursor>
+    // A variable: for the thread sanitizer, the compiler cannot translate changes of the elements of a constant.
+    private var sources: UnsafeMutableBufferPointer<RunCursor>
     /// The current entry of each source.
     private let entries: UnsafeMutableBufferPointer<RunEntry>
     /// The sources that have an entry, in the order of those, from `start` on.
