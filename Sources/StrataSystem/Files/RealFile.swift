@@ -17,6 +17,8 @@ final class RealFile: File {
 
     private static let untried: Int32 = -2
     private static let refused: Int32 = -1
+    /// `MADV_POPULATE_READ` of Linux 5.14 and later.
+    private static let populateRead: Int32 = 22
 
     init(path: String, descriptor: Int32) {
         self.path = path
@@ -148,6 +150,9 @@ final class RealFile: File {
         guard let start = mmap(nil, length, PROT_READ, MAP_SHARED, openDescriptor, 0), start != MAP_FAILED else {
             throw failure("mmap")
         }
+        // What was written past the cache is read in, since it is new and will be asked for. If that is not possible,
+        // the first reads take longer.
+        if directDescriptor.load(ordering: .relaxed) >= 0 { _ = madvise(start, length, Self.populateRead) }
         return try RealMappedMemory(UnsafeMutableRawBufferPointer(start: start, count: length))
     }
 
