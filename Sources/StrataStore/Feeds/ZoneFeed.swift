@@ -170,7 +170,8 @@ struct ZoneFeed {
         var rest = entries
         while !rest.isEmpty {
             // Builds no more keys than may be needed.
-            let together = rest.prefix(limit + Snapshot.keysTogether)
+            let left = limit + 1 - reading.page.changed.count - reading.page.deleted.count
+            let together = rest.prefix(min(Snapshot.keysTogether, max(1, left)))
             var keys = KeyList()
             for entry in together { keys.append(RecordKey.viewKey(zone: zone, name: entry.key)) }
             let goesOn = try trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in

@@ -74,10 +74,7 @@ extension Pipeline {
                         .limitExceeded,
                         "The request's changes take \(payload.count) bytes, more than a commit may have.")
                 }
-                let outcome = try add(decision, payload, by: context, on: line, to: &batch)
-                // Events of audits change no index.
-                if submission.audit == nil, case .commit = outcome { batch.eventCount += decision.eventCount }
-                return outcome
+                return try add(decision, payload, by: context, on: line, to: &batch)
             }
         } catch {
             noteDamage(error)

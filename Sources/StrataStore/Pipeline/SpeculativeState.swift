@@ -79,7 +79,6 @@ struct Batch {
     var commits: [NewCommit] = []
     /// The expected offset of the first commit.
     var firstOffset: UInt64 = 0
-    var eventCount = 0
     var byteCount = 0
     /// The weight of the requests that were taken for the batch.
     var requestBytes = 0

@@ -1,6 +1,7 @@
 import StrataModel
 import StrataStore
 import StrataSystem
+import StrataTree
 
 /// `strata rebuild-views`: rebuilds the views of a store from its log.
 enum RebuildViewsCommand: Command {
@@ -51,13 +52,7 @@ enum RebuildViewsCommand: Command {
     }
 
     private static func viewsBytes(_ store: String) throws -> UInt64? {
-        let (files, directory) = (RealFileSystem(), store + "/views")
-        guard let names = try? files.list(directory) else { return nil }
-        return try names.reduce(0) { sum, name in
-            let file = try files.open("\(directory)/\(name)", .read)
-            defer { file.close() }
-            return sum + UInt64(try file.size())
-        }
+        try TreeStore.byteCount(in: store, files: RealFileSystem()).map(UInt64.init)
     }
 
     private static func rebuild(_ path: String) throws {

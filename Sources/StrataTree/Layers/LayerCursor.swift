@@ -21,7 +21,7 @@ struct LayerCursor {
     init(_ run: Run, _ id: TreeID) {
         tree = id
         self.run = RunCursor(run)
-        deleted = run.ranges
+        deleted = run.ranges.isEmpty ? run.ranges : run.ranges.of(id)
         buffer = nil
     }
 
@@ -87,8 +87,8 @@ struct LayerCursor {
     private mutating func readKey() {
         if let buffer, let entry = memory?.read(buffer.bytes) {
             (key, content) = entry
-        } else if let entry = run?.entry {
-            (key, content) = (entry.key, entry.content)
+        } else if let entry = run?.read() {
+            (key, content) = entry
         } else {
             key = nil
         }

@@ -1,6 +1,6 @@
 /// A position in the order of the keys of a tree, in all layers of a state. The newest layer that has a key decides
 /// about it, unless a range that a newer one deletes covers the key.
-final class MergedCursor {
+struct MergedCursor {
     /// The cursors of the layers, newest first.
     private var layers: [LayerCursor]
     private let tree: TreeID
@@ -19,6 +19,7 @@ final class MergedCursor {
         tree = id
         levels = state.below.levels
         var layers: [LayerCursor] = []
+        layers.reserveCapacity(1 + state.below.frozen.count + levels.runs.count)
         if !state.roots[id].isTransparent { layers.append(LayerCursor(state.generation, id, state.roots[id])) }
         for layer in state.below.frozen where !layer.roots[id].isTransparent {
             layers.append(LayerCursor(layer.generation, id, layer.roots[id]))
@@ -46,7 +47,7 @@ final class MergedCursor {
     // MARK: Moving
 
     /// Moves to an entry; to none if there is none on that side.
-    func seek(_ target: LayerCursor.Target) throws {
+    mutating func seek(_ target: LayerCursor.Target) throws {
         switch target {
         case .first, .from: isForward = true
         case .last, .before: isForward = false
@@ -56,10 +57,10 @@ final class MergedCursor {
         try settle()
     }
 
-    func next() throws { try move(forward: true) }
-    func previous() throws { try move(forward: false) }
+    mutating func next() throws { try move(forward: true) }
+    mutating func previous() throws { try move(forward: false) }
 
-    private func move(forward: Bool) throws {
+    private mutating func move(forward: Bool) throws {
         guard let first else { return }
         if forward != isForward {
             guard let key = layers[first].key else { return }
@@ -80,7 +81,7 @@ final class MergedCursor {
     }
 
     /// Skips the entries that do not exist.
-    private func settle() throws {
+    private mutating func settle() throws {
         while let first {
             if hasRanges, try skipRange(around: first) { continue }
             if let value = try levels.value(layers[first].content) {
@@ -92,7 +93,7 @@ final class MergedCursor {
     }
 
     /// Moves all cursors that are at the current key.
-    private func step() throws {
+    private mutating func step() throws {
         guard let first else { return }
         if let second, order(first, second) == 0 {
             // An older layer has the same key. Its cursor moves while the key is still there.
@@ -114,7 +115,7 @@ final class MergedCursor {
     }
 
     /// Moves the layer's cursor past a range that a newer layer deletes; returns false if none covers its key.
-    private func skipRange(around index: Int) throws -> Bool {
+    private mutating func skipRange(around index: Int) throws -> Bool {
         guard index > 0, let key = layers[index].key else { return false }
         for newer in layers[..<index] where !newer.deleted.isEmpty {
             guard let range = newer.deleted.range(around: key, in: tree) else { continue }
@@ -134,7 +135,7 @@ final class MergedCursor {
     }
 
     /// Determines the layers with the first two keys. Of equal keys, that of the newest layer is the first.
-    private func choose() {
+    private mutating func choose() {
         (first, second) = (nil, nil)
         for index in layers.indices where layers[index].key != nil {
             guard let known = first else {

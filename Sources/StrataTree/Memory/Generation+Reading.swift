@@ -9,6 +9,32 @@ extension Generation {
         return isFound ? leaf.storedValue(index) : nil
     }
 
+    /// Looks up those keys that have no content yet, level by level: the next pages of all keys are prefetched while
+    /// others are searched.
+    func find(_ id: TreeID, _ lookups: UnsafeMutableBufferPointer<RunLookup>, in root: TreeRoot) {
+        if root.isTransparent { return }
+        withUnsafeTemporaryAllocation(of: PageNumber.self, capacity: lookups.count) { pages in
+            pages.initialize(repeating: root.page)
+            for _ in 0..<root.level {
+                for place in lookups.indices where lookups[place].content == nil {
+                    let page = page(pages[place])
+                    pages[place] = page.child(page.search(branch: lookups[place].key))
+                    ask(for: pages[place])
+                }
+            }
+            for place in lookups.indices where root.page != 0 && lookups[place].content == nil {
+                let leaf = page(pages[place])
+                let (index, isFound) = leaf.search(leaf: lookups[place].key)
+                if isFound { lookups[place].content = content(leaf.storedValue(index)) }
+            }
+        }
+        if root.deleted.isEmpty { return }
+        for place in lookups.indices
+        where lookups[place].content == nil && root.deleted.cover(id, lookups[place].key) {
+            lookups[place].content = .mark
+        }
+    }
+
     @inline(__always)
     private func leaf(of key: UnsafeRawBufferPointer, in root: TreeRoot) -> Page {
         var page = page(root.page)

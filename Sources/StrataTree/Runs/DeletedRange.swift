@@ -60,6 +60,13 @@ package struct DeletedRanges: Equatable, Sendable {
 
     package var isEmpty: Bool { ranges.isEmpty }
 
+    /// The ranges of one tree.
+    func of(_ tree: TreeID) -> DeletedRanges {
+        var own = self
+        own.ranges.removeAll { $0.tree != tree }
+        return own
+    }
+
     package func cover(_ tree: TreeID, _ key: UnsafeRawBufferPointer) -> Bool { range(around: key, in: tree) != nil }
 
     /// The range that covers a key.

@@ -32,6 +32,8 @@ final class Fences: Sendable {
         return all
     }
 
+    func check() throws { _ = try bytes() }
+
     /// The first key of a frame.
     func key(ofFrame number: Int) throws -> UnsafeRawBufferPointer { try key(number, try bytes()) }
 

@@ -49,7 +49,12 @@ extension Run {
         _ tree: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?
     ) throws -> Double {
         func count(from lower: UnsafeRawBufferPointer?) throws -> Double {
-            try pieces.reduce(0) { $0 + (try $1.estimatedCount(tree, from: lower, to: upper)) }
+            let none = UnsafeRawBufferPointer(start: nil, count: 0)
+            let concerned = pieces[firstPiece(endingAtOrAfter: lower ?? none, tree)...].prefix { piece in
+                guard let first = piece.descriptor.first else { return false }
+                return first.tree <= tree && upper.map { !first.isAfter(tree, $0) } ?? true
+            }
+            return try concerned.reduce(0) { $0 + (try $1.estimatedCount(tree, from: lower, to: upper)) }
         }
         guard let first = visibleFrom, first.isAfter(tree, lower ?? .init(start: nil, count: 0)) else {
             return try count(from: lower)

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 
 /// A sorted, immutable sequence of entries: one or more pieces that do not overlap, in order.
 package final class Run: Sendable {
@@ -8,6 +9,10 @@ package final class Run: Sendable {
     /// The ranges of visible keys that older runs do not show.
     package let ranges: DeletedRanges
     private let lastKeys: KeyTable
+    /// The trees that have entries or ranges.
+    private let trees: [TreeID]
+    /// The pieces, which `pieces` keeps, for lookups that would otherwise retain one for each key.
+    private let unretained: [Unmanaged<Piece>]
 
     /// - Parameter pieces: in order; only the last may have no entry.
     package init(_ pieces: [Piece], visibleFrom: RunKey? = nil) throws {
@@ -22,6 +27,8 @@ package final class Run: Sendable {
         lastKeys = KeyTable(pieces.compactMap(\.descriptor.last))
         self.visibleFrom = visibleFrom
         ranges = DeletedRanges(pieces.lazy.flatMap { $0.ranges.ranges }).clipped(from: visibleFrom, to: nil)
+        trees = Array(Set(pieces.flatMap(\.footer.trees).map(\.id) + ranges.ranges.map(\.tree)))
+        unretained = pieces.map(Unmanaged.passUnretained)
     }
 
     package var byteCount: Int { pieces.reduce(0) { $0 + $1.descriptor.byteCount } }
@@ -32,8 +39,12 @@ package final class Run: Sendable {
     package var marks: UInt64 { pieces.reduce(0) { $0 + $1.descriptor.marks } }
 
     /// Returns false if no entry and no range is of a tree.
-    func mayHave(_ tree: TreeID) -> Bool {
-        pieces.contains { !$0.frames(of: tree).isEmpty } || ranges.ranges.contains { $0.tree == tree }
+    func mayHave(_ tree: TreeID) -> Bool { trees.contains(tree) }
+
+    /// Calls `body` with a piece that it does not retain.
+    @inline(__always)
+    func withPiece<Result>(_ index: Int, _ body: (Piece) throws -> Result) rethrows -> Result {
+        try unretained[index]._withUnsafeGuaranteedRef(body)
     }
 
     /// The index of the only piece that may have a key; nil if none may.
@@ -60,6 +71,7 @@ package final class Run: Sendable {
 
     /// - Throws: ``StrataError`` if bytes that were read until now could not be read.
     package func requireReadable() throws {
+        guard MapGuard.hasMissingBytes else { return }
         for piece in pieces { try piece.requireReadable() }
     }
 }

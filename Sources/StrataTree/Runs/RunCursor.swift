@@ -121,6 +121,12 @@ package struct RunCursor {
     /// Checks the bytes that were read until now. A caller that does not move to the end calls it after its last use.
     package func requireReadable() throws { try run.requireReadable() }
 
+    /// The key and the content of the entry, read in place as ``MemoryCursor/read(_:)`` does; nil if there is none.
+    @inline(__always)
+    mutating func read() -> (key: UnsafeRawBufferPointer, content: RunContent)? {
+        cursor.hasEntry ? (cursor.key, cursor.content) : nil
+    }
+
     /// The entry, valid until the cursor moves; nil if there is none.
     package var entry: RunEntry? {
         guard cursor.hasEntry else { return nil }

@@ -28,7 +28,7 @@ extension Run {
             let piece = piece(of: lookups[place].key, tree)
             lookups[place].piece = Int32(piece ?? -1)
             lookups[place].place = nil
-            if let piece { pieces[piece].ask(forBucketOf: lookups[place].hash) }
+            if let piece { withPiece(piece) { $0.ask(forBucketOf: lookups[place].hash) } }
         }
         try forEachWaiting(lookups) { lookup, piece in
             guard piece.isHashed(tree) else { return }
@@ -55,7 +55,7 @@ extension Run {
         _ lookups: UnsafeMutableBufferPointer<RunLookup>, _ body: (inout RunLookup, Piece) throws -> Void
     ) rethrows {
         for place in lookups.indices where lookups[place].content == nil && lookups[place].piece >= 0 {
-            try body(&lookups[place], pieces[Int(lookups[place].piece)])
+            try withPiece(Int(lookups[place].piece)) { try body(&lookups[place], $0) }
         }
     }
 }

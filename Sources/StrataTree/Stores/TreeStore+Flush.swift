@@ -151,7 +151,7 @@ extension TreeStore {
         let descriptor = try writer.finish()
         let blob = try blobs.finish(isDurable: home.isDurable)
         if home.isDurable { try file.sync() }
-        return (try Run([try Piece(file, descriptor, owner)]), blob)
+        return (try Run([try Piece.written(file, descriptor, owner)]), blob)
     }
 
     private func write(

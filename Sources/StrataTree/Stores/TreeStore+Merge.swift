@@ -81,7 +81,7 @@ extension TreeStore {
         let descriptor = try writer.finish()
         if home.isDurable { try file.sync() }
         let blob = try blobs.finish(isDurable: home.isDurable)
-        let piece = try Piece(file, descriptor, owner)
+        let piece = try Piece.written(file, descriptor, owner)
         let before = plan.output.map { levels.runs[$0].run.pieces } ?? []
         let pieces = piece.isEmpty ? before : before + [piece]
         var runs = Array(levels.runs[..<plan.inputs.lowerBound])

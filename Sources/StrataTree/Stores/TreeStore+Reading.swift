@@ -67,16 +67,22 @@ extension TreeStore {
         in path: String, _ owner: RunOwner, files: any FileSystem, isValid: (Position) throws -> Bool
     ) throws -> StateSummary? {
         guard let (search, found) = try search(in: path, owner, upTo: .max, files, isValid) else { return nil }
-        let directory = directory(in: path)
-        let sizes = try files.list(directory).map { name in
-            guard let file = try? files.open("\(directory)/\(name)", .read) else { return 0 }
-            defer { file.close() }
-            return (try? file.size()) ?? 0
-        }
         return StateSummary(
-            directory: directory, byteCount: sizes.reduce(0, +), finding: search.finding(found?.file),
+            directory: directory(in: path), byteCount: try byteCount(in: path, files: files) ?? 0,
+            finding: search.finding(found?.file),
             newest: try found.map { found in
                 (DurableState(found.file), try newest(of: found.levels, roots: found.roots))
             }, reasons: search.reasons)
+    }
+
+    /// The bytes of all files of the states of a store, without those that a writer removes meanwhile; nil if there is
+    /// no directory.
+    package static func byteCount(in path: String, files: any FileSystem) throws -> Int? {
+        let directory = directory(in: path)
+        return try fileNames(in: path, files)?.reduce(0) { sum, name in
+            guard let file = try? files.open("\(directory)/\(name)", .read) else { return sum }
+            defer { file.close() }
+            return sum + ((try? file.size()) ?? 0)
+        }
     }
 }

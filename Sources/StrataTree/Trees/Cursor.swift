@@ -11,6 +11,7 @@ import StrataModel
 /// ```
 package final class Cursor {
     private let owner: any TreeReading
+    private let isOnFork: Bool
     private let id: TreeID
     private let currentChangeCount: () -> Int
     private var merged: MergedCursor?
@@ -20,6 +21,7 @@ package final class Cursor {
 
     init(_ owner: any TreeReading, _ id: TreeID, changeCount: @escaping () -> Int) {
         self.owner = owner
+        isOnFork = owner is Fork
         self.id = id
         currentChangeCount = changeCount
     }
@@ -33,15 +35,16 @@ package final class Cursor {
     package func seekBefore(_ key: UnsafeRawBufferPointer) throws -> Bool { try seek(.before(key)) }
 
     private func seek(_ target: LayerCursor.Target) throws -> Bool {
-        let cursor = try current() ?? MergedCursor(owner.readableLayers().stack, id)
-        (merged, changeCount) = (cursor, currentChangeCount())
-        return try moved(cursor) { try cursor.seek(target) }
+        if !isCurrent {
+            (merged, changeCount) = (MergedCursor(try owner.readableLayers().stack, id), currentChangeCount())
+        }
+        return try moved { try $0?.seek(target) }
     }
 
     /// Moves to the next entry; returns false after the last one, where the cursor has no entry.
     package func next() throws -> Bool {
-        guard let merged, merged.isThere else { return false }
-        if let cursor = current() { return try moved(cursor) { try cursor.next() } }
+        guard merged?.isThere == true else { return false }
+        if isCurrent { return try moved { try $0?.next() } }
         let key = key
         guard try key.withUnsafeBytes({ try seek($0) }) else { return false }
         // If the entry itself was deleted, the cursor is already at the next one.
@@ -51,22 +54,22 @@ package final class Cursor {
 
     /// Moves to the previous entry; returns false before the first one, where the cursor has no entry.
     package func previous() throws -> Bool {
-        guard let merged, merged.isThere else { return false }
-        if let cursor = current() { return try moved(cursor) { try cursor.previous() } }
+        guard merged?.isThere == true else { return false }
+        if isCurrent { return try moved { try $0?.previous() } }
         let key = key
         return try key.withUnsafeBytes { try seekBefore($0) }
     }
 
-    /// The cursor, unless the tree has changed since.
-    private func current() -> MergedCursor? { changeCount == currentChangeCount() ? merged : nil }
+    /// True if there is a position, and the tree has not changed since.
+    private var isCurrent: Bool { merged != nil && changeCount == currentChangeCount() }
 
-    private func moved(_ cursor: MergedCursor, _ move: () throws -> Void) throws -> Bool {
-        do { try move() } catch {
+    private func moved(_ move: (inout MergedCursor?) throws -> Void) throws -> Bool {
+        do { try move(&merged) } catch {
             merged = nil
             throw error
         }
-        if owner is Fork, let entry = cursor.entry { key = [UInt8](entry.key) }
-        return cursor.isThere
+        if isOnFork, let entry = merged?.entry { key = [UInt8](entry.key) }
+        return merged?.isThere == true
     }
 
     // MARK: Reading
@@ -75,13 +78,13 @@ package final class Cursor {
     package func withEntry<Result>(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        guard let merged, merged.isThere else { return nil }
-        guard let cursor = current() else {
+        guard merged?.isThere == true else { return nil }
+        guard isCurrent else {
             throw StrataError(.invalidArgument, "The fork has changed: move the cursor before it is read again.")
         }
         return try withExtendedLifetime(owner) {
-            let result = try cursor.entry.map { try body($0.key, $0.value) }
-            try cursor.requireReadable()
+            let result = try merged?.entry.map { try body($0.key, $0.value) }
+            try merged?.requireReadable()
             return result
         }
     }

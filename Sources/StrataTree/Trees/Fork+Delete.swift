@@ -3,8 +3,11 @@ extension Fork {
     @discardableResult
     package func delete(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
         try requireOpen()
-        guard try contains(id, key) else { return false }
-        try deleteKnown(id, key, isBelow: try below.find(id, key) != nil)
+        let own = generation.find(id, key, in: roots[id])
+        if case .mark? = own { return false }
+        let isBelow = try below.find(id, key) != nil
+        guard own != nil || isBelow else { return false }
+        try deleteKnown(id, key, isBelow: isBelow)
         return true
     }
 

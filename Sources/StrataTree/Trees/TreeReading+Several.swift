@@ -30,7 +30,7 @@ extension TreeReading {
         _ id: TreeID, _ prefixes: KeyList, _ body: (_ index: Int, _ value: UnsafeRawBufferPointer?) throws -> Void
     ) throws {
         try withExtendedLifetime(self) {
-            let cursor = MergedCursor(try readableLayers().stack, id)
+            var cursor = MergedCursor(try readableLayers().stack, id)
             for index in prefixes.indices {
                 try prefixes.withKey(index) { prefix in
                     try cursor.seek(.from(prefix))
@@ -49,20 +49,14 @@ extension LayerStack {
     ) throws -> Bool {
         try keys.withBytes { bytes in
             try withUnsafeTemporaryAllocation(of: RunLookup.self, capacity: range.count) { lookups in
-                let (levels, root) = (below.levels, roots[id])
+                let levels = below.levels
                 // The keys are not moved, and no element needs to be destroyed.
                 for (place, index) in range.enumerated() {
                     let key = UnsafeRawBufferPointer(rebasing: bytes[keys.range(index)])
-                    var lookup = RunLookup(key, hash: levels.hash(id, key))
-                    lookup.content = generation.find(id, key, in: root)
-                    lookups.initializeElement(at: place, to: lookup)
+                    lookups.initializeElement(at: place, to: RunLookup(key, hash: levels.hash(id, key)))
                 }
-                for layer in below.frozen {
-                    let root = layer.roots[id]
-                    for place in lookups.indices where lookups[place].content == nil {
-                        lookups[place].content = layer.generation.find(id, lookups[place].key, in: root)
-                    }
-                }
+                generation.find(id, lookups, in: roots[id])
+                for layer in below.frozen { layer.generation.find(id, lookups, in: layer.roots[id]) }
                 try levels.find(id, lookups)
                 var isWhole = true
                 for (place, index) in range.enumerated() where isWhole {

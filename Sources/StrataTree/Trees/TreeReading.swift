@@ -76,7 +76,7 @@ extension TreeReading {
     package func isEmpty(_ id: TreeID) throws -> Bool {
         if isUnused(id) { return true }
         return try withExtendedLifetime(self) {
-            let cursor = MergedCursor(try readableLayers().stack, id)
+            var cursor = MergedCursor(try readableLayers().stack, id)
             try cursor.seek(.first)
             return !cursor.isThere
         }
@@ -89,7 +89,7 @@ extension TreeReading {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         try withExtendedLifetime(self) {
-            let cursor = MergedCursor(try readableLayers().stack, id)
+            var cursor = MergedCursor(try readableLayers().stack, id)
             try cursor.seek(lower.map { .from($0) } ?? .first)
             while let entry = cursor.entry {
                 if let upper, Bytes.compare(entry.key, upper) >= 0 { break }

@@ -34,7 +34,7 @@ struct IndexWriter {
             if isAddition {
                 try fork.put(ViewTree.index, row, none)
             } else {
-                try fork.delete(ViewTree.index, row)
+                try fork.deleteKnown(ViewTree.index, row)
             }
         }
     }

@@ -105,7 +105,9 @@ package final class Flusher: Sendable {
     ///
     /// - Throws: the error of the next attempt.
     package func awaitFlush(through offset: UInt64) throws -> Bool {
+        // The thread tries again at once, though it pauses after a failure.
         state.withLock { $0.flushFailure = nil }
+        state.notifyAll()
         return try state.wait { state -> Bool? in
             if state.isAbandoned { return false }
             if let failure = state.flushFailure { throw failure }
