@@ -23,7 +23,7 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         public var offset: UInt64?
         /// The byte position in the file or buffer.
         public var position: UInt64?
-        /// 0 in errors of the views' runs, otherwise nil.
+        /// The number of the frame, in errors of the views' files.
         public var page: UInt32?
         public var path: String?
         public var expected: String?
@@ -88,7 +88,7 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         if let path = context.path { parts.append("in \(path)") }
         if let segment = context.segment { parts.append("segment \(segment)") }
         if let offset = context.offset { parts.append("offset \(offset)") }
-        if let page = context.page { parts.append("page \(page)") }
+        if let page = context.page { parts.append("frame \(page)") }
         if let position = context.position { parts.append("position \(position)") }
         if let line = context.line { parts.append("line \(line)") }
         if let column = context.column { parts.append("column \(column)") }

@@ -60,7 +60,7 @@ enum Advice {
         let context = error.context
         let items: [(StaticString, Any?)] = [
             ("problem", error.message), ("code", error.code.rawValue), ("segment", context.segment),
-            ("offset", context.offset), ("page", context.page), ("position", context.position), ("path", context.path),
+            ("offset", context.offset), ("frame", context.page), ("position", context.position), ("path", context.path),
             ("line", context.line), ("column", context.column), ("expected", context.expected),
             ("found", context.found), ("because", error.cause),
         ]
@@ -78,7 +78,7 @@ extension StrataError: Shaped {
         Key("message", "one sentence, the same for the same code path") { $0.message }
         Key("segment", "first offset of the segment, which is its name", if: "if known") { $0.context.segment }
         Key("offset", "of the commit", if: "if known") { $0.context.offset }
-        Key("page", "always 0", if: "if a run of the views is damaged") { $0.context.page }
+        Key("page", "number of a frame, of 16 KiB", if: "if a file of the views is damaged") { $0.context.page }
         Key("position", "in the file, or in a payload that cannot be decoded", if: "if known") { $0.context.position }
         Key("path", "of the file", if: "if known") { $0.context.path }
         Key("expected", "the value that the format requires", if: "if known") { $0.context.expected }

@@ -55,14 +55,16 @@ package final class BlobFile: Sendable {
     package func value(_ reference: BlobReference) throws -> UnsafeRawBufferPointer {
         let start = Int(reference.place) * RunFormat.blobAlignment
         let end = start + RunFormat.blobHeaderBytes + Int(reference.byteCount)
-        guard reference.file == number, end <= map.bytes.count else { throw map.malformed("a reference outside of it") }
+        guard reference.file == number, end <= map.bytes.count else {
+            throw map.malformed("a reference outside of it", at: start)
+        }
         let bytes = UnsafeRawBufferPointer(rebasing: map.bytes.all[start..<end])
         let value = bytes.dropping(RunFormat.blobHeaderBytes)
         let isIntact =
             Bytes.load(UInt32.self, bytes, at: 0) == reference.byteCount
             && Bytes.load(UInt32.self, bytes, at: 4) == CRC32C.checksum(value)
         try map.requireReadable()
-        guard isIntact else { throw map.badChecksum("value at \(start)") }
+        guard isIntact else { throw map.badChecksum("a value", at: start) }
         return value
     }
 

@@ -23,11 +23,11 @@ final class Fences: Sendable {
         if isChecked.load(ordering: .relaxed) { return all }
         guard all.count >= keysPlace + 4, case let keyBytes = Int(Bytes.load(UInt32.self, all, at: 0)),
             keysPlace + keyBytes + 4 == all.count
-        else { throw map.malformed("fences of another length") }
+        else { throw map.malformed("fences of another length", at: section.lowerBound) }
         let sum = CRC32C.checksum(all.keeping(all.count - 4))
         let found = Bytes.load(UInt32.self, all, at: all.count - 4)
         try map.requireReadable()
-        guard sum == found else { throw map.badChecksum("fences") }
+        guard sum == found else { throw map.badChecksum("fences", at: section.lowerBound) }
         isChecked.store(true, ordering: .relaxed)
         return all
     }
@@ -40,9 +40,9 @@ final class Fences: Sendable {
     private func key(_ number: Int, _ bytes: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer {
         assert(number >= 1 && number <= count)
         let start = keysPlace + Int(Bytes.load(UInt32.self, bytes, at: 4 * number)) + 4
-        guard start <= bytes.count else { throw map.malformed("a place in its fences") }
+        guard start <= bytes.count else { throw map.malformed("a place in its fences", at: section.lowerBound) }
         let end = start + Int(Bytes.load(UInt16.self, bytes, at: start - 2))
-        guard end <= bytes.count else { throw map.malformed("a length in its fences") }
+        guard end <= bytes.count else { throw map.malformed("a length in its fences", at: section.lowerBound) }
         return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 

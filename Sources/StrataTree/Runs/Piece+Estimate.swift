@@ -24,7 +24,7 @@ extension Piece {
     ) throws -> (frame: Int, index: Int, count: Int) {
         let number = try key.flatMap { try fences.frame(of: $0, in: frames, orEqual: false) } ?? frames.lowerBound
         let frame = try frame(number)
-        return (number, try key.map { try frame.search($0) } ?? 0, frame.count)
+        return (number, try key.map { key in try reading(number) { try frame.search(key) } } ?? 0, frame.count)
     }
 
     /// Returns at most `count` keys after `lower` and before `upper` that divide a tree into parts of about the same

@@ -33,7 +33,9 @@ package final class Piece: @unchecked Sendable {
     package init(_ file: any File, _ descriptor: PieceDescriptor, _ owner: RunOwner) throws {
         self.descriptor = descriptor
         map = try RunMap(file, byteCount: descriptor.byteCount)
-        guard map.bytes.count >= RunFormat.headerEnd + RunFormat.tailBytes else { throw map.malformed("no header") }
+        guard map.bytes.count >= RunFormat.headerEnd + RunFormat.tailBytes else {
+            throw map.malformed("no header", at: 0)
+        }
         frameBytes = try Self.checkHeader(map, descriptor.number, owner)
         frameShift = frameBytes.trailingZeroBitCount
         let (footer, place) = try Self.readFooter(map, descriptor.checksum)
@@ -42,13 +44,13 @@ package final class Piece: @unchecked Sendable {
         hashLayout = HashLayout(entries: Int(footer.hashedEntries))
         let fencesStart = footer.fencesFrame * frameBytes
         guard hashStart + hashLayout.byteCount <= fencesStart, fencesStart <= place else {
-            throw map.malformed("sections that overlap")
+            throw map.malformed("sections that overlap", at: place)
         }
         fences = Fences(map, fencesStart..<place, count: footer.hashFrame - 1)
         checkedFrames = CheckedBits(count: footer.hashFrame)
         checkedGroups = CheckedBits(count: hashLayout.groups)
         guard footer.entries == descriptor.entries, footer.marks == descriptor.marks else {
-            throw map.malformed("\(footer.entries) entries, \(footer.marks) marks")
+            throw map.malformed("\(footer.entries) entries, \(footer.marks) marks", at: place)
         }
         base = map.bytes.start
         trees = .allocate(capacity: footer.trees.count)
@@ -65,19 +67,19 @@ package final class Piece: @unchecked Sendable {
     private static func checkHeader(_ map: RunMap, _ number: UInt64, _ owner: RunOwner) throws -> Int {
         let bytes = map.bytes.all
         guard bytes.prefix(RunFormat.versionPlace).elementsEqual(RunFormat.magic.utf8) else {
-            throw map.malformed("another magic")
+            throw map.malformed("another magic", at: 0)
         }
         let version = Bytes.load(UInt16.self, bytes, at: RunFormat.versionPlace)
         let frameBytes = Int(Bytes.load(UInt32.self, bytes, at: RunFormat.frameBytesPlace))
         guard version == RunFormat.version, RunFormat.frameSizes.contains(frameBytes),
             frameBytes.nonzeroBitCount == 1, frameBytes <= bytes.count
-        else { throw map.malformed("version \(version), frames of \(frameBytes) bytes") }
+        else { throw map.malformed("version \(version), frames of \(frameBytes) bytes", at: 0) }
         var sum = CRC32C()
         sum.update(bytes.keeping(RunFormat.checksumPlace))
         sum.update(0 as UInt32)
         sum.update(bytes.keeping(frameBytes).dropping(RunFormat.storePlace))
         guard sum.value == Bytes.load(UInt32.self, bytes, at: RunFormat.checksumPlace) else {
-            throw map.badChecksum("header")
+            throw map.badChecksum("header", at: 0)
         }
         var reader = ByteReader(bytes, at: RunFormat.formPlace)
         let form = try reader.read(UInt16.self, "the form of the views")
@@ -85,7 +87,7 @@ package final class Piece: @unchecked Sendable {
         let store = try reader.readIdentifier("the store id")
         let found = try reader.read(UInt64.self, "the number of the file")
         guard RunOwner(store: store, form: form) == owner, found == number else {
-            throw map.malformed("file \(found) of store \(store), form \(form)")
+            throw map.malformed("file \(found) of store \(store), form \(form)", at: 0)
         }
         return frameBytes
     }
@@ -96,13 +98,17 @@ package final class Piece: @unchecked Sendable {
         let tail = bytes.dropping(end)
         guard tail.dropping(RunFormat.tailMagicPlace).elementsEqual(RunFormat.magic.utf8),
             Bytes.load(UInt64.self, tail, at: 16) == 0
-        else { throw map.malformed("no magic at its end") }
+        else { throw map.malformed("no magic at its end", at: end) }
         let place = Bytes.load(UInt64.self, tail, at: 0)
         let count = Int(Bytes.load(UInt32.self, tail, at: 8))
-        guard place <= UInt64(end), count <= end - Int(place) else { throw map.malformed("a footer outside of it") }
+        guard place <= UInt64(end), count <= end - Int(place) else {
+            throw map.malformed("a footer outside of it", at: end)
+        }
         let footer = UnsafeRawBufferPointer(rebasing: bytes[Int(place)..<Int(place) + count])
         let sum = CRC32C.checksum(footer)
-        guard sum == Bytes.load(UInt32.self, tail, at: 12), sum == expected else { throw map.badChecksum("footer") }
+        guard sum == Bytes.load(UInt32.self, tail, at: 12), sum == expected else {
+            throw map.badChecksum("footer", at: Int(place))
+        }
         return (try PieceFooter(decoding: footer), Int(place))
     }
 
@@ -145,7 +151,15 @@ package final class Piece: @unchecked Sendable {
     func frame(_ number: Int) throws -> Frame {
         assert(number >= 1 && number < endFrame)
         if !checkedFrames.contains(number) { try check(frame: number) }
-        return try Frame(address(ofFrame: number), byteCount: frameBytes)
+        return try reading(number) { try Frame(address(ofFrame: number), byteCount: frameBytes) }
+    }
+
+    /// Calls `body`, which reads a frame. Errors of its layout get their place.
+    @inline(__always)
+    func reading<Result>(_ number: Int, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StrataError where error.context.path == nil {
+            throw map.malformed("a place or length outside of the frame", at: number * frameBytes)
+        }
     }
 
     @inline(__always)
@@ -157,7 +171,7 @@ package final class Piece: @unchecked Sendable {
         let sum = CRC32C.checksum(bytes.dropping(RunFormat.countPlace))
         let found = Bytes.load(UInt32.self, bytes, at: 0)
         try map.requireReadable()
-        guard sum == found else { throw map.badChecksum("frame \(number)") }
+        guard sum == found else { throw map.badChecksum("a frame", at: number * frameBytes) }
         checkedFrames.insert(number)
     }
 
@@ -168,7 +182,9 @@ package final class Piece: @unchecked Sendable {
         let sum = HashLayout.checksum(bytes)
         let found = Bytes.load(UInt32.self, bytes, at: HashLayout.checksumPlace(ofGroup: 0))
         try map.requireReadable()
-        guard sum == found else { throw map.badChecksum("group \(group) of the hash") }
+        guard sum == found else {
+            throw map.badChecksum("a group of the hash", at: hashStart + group * RunFormat.groupBytes)
+        }
         checkedGroups.insert(group)
     }
 
@@ -260,8 +276,9 @@ package final class Piece: @unchecked Sendable {
         guard frames.contains(number) else { return nil }
         if !checkedFrames.contains(number) { try check(frame: number) }
         let end = (number + 1) * frameBytes
-        let (found, content) = try Frame.entry(
-            UnsafeRawBufferPointer(start: base + place, count: end - place), after: 0)
+        let (found, content) = try reading(number) {
+            try Frame.entry(UnsafeRawBufferPointer(start: base + place, count: end - place), after: 0)
+        }
         return found.count == key.count && Bytes.compare(found, key) == 0 ? content : nil
     }
 
@@ -286,7 +303,7 @@ package final class Piece: @unchecked Sendable {
 
     private func getSorted(_ tree: TreeID, _ key: UnsafeRawBufferPointer) throws -> RunContent? {
         guard let number = try fences.frame(of: key, in: frames(of: tree), orEqual: true) else { return nil }
-        return try frame(number).find(key)
+        return try reading(number) { try frame(number).find(key) }
     }
 
     /// - Throws: ``StrataError`` if bytes that were read until now could not be read.

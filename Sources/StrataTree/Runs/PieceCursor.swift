@@ -63,7 +63,7 @@ package struct PieceCursor {
             return try enterFirst()
         }
         let frame = try piece.frame(number)
-        let index = try frame.search(key)
+        let index = try piece.reading(number) { try frame.search(key) }
         if index < frame.count { return try enter(number, at: index) }
         return number + 1 < frames.upperBound ? try enter(number + 1, at: 0) : try end()
     }
@@ -75,7 +75,7 @@ package struct PieceCursor {
         guard let key else { return try enter(frames.upperBound - 1, at: nil) }
         guard let number = try piece.fences.frame(of: key, in: frames, orEqual: false) else { return try end() }
         // The frame's first key comes before.
-        return try enter(number, at: max(0, try piece.frame(number).search(key) - 1))
+        return try enter(number, at: max(0, try piece.reading(number) { try piece.frame(number).search(key) } - 1))
     }
 
     package mutating func next() throws -> Bool {
@@ -116,7 +116,7 @@ package struct PieceCursor {
 
     @inline(__always)
     private mutating func load(_ frame: Frame) throws {
-        (suffix, content) = try frame.entry(index)
+        (suffix, content) = try piece.reading(number) { try frame.entry(index) }
     }
 
     /// Prefetches as much as the last entry has, some entries ahead: they follow each other, from frame to frame too.

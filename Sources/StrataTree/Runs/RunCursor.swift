@@ -116,7 +116,9 @@ package struct RunCursor {
     /// The place of the entry, which grows from entry to entry.
     var place: (piece: Int, frame: Int, index: Int) { (index, cursor.number, cursor.index) }
 
-    var outOfOrder: StrataError { cursor.piece.map.malformed("keys out of order") }
+    var outOfOrder: StrataError {
+        cursor.piece.map.malformed("keys out of order", at: cursor.number * cursor.piece.frameBytes)
+    }
 
     /// Checks the bytes that were read until now. A caller that does not move to the end calls it after its last use.
     package func requireReadable() throws { try run.requireReadable() }

@@ -18,7 +18,7 @@ final class RunMap: Sendable {
         guard size > 0, size == expected ?? size else {
             throw StrataError(
                 .malformed, "A file of a run has another length than its state says.",
-                .init(page: 0, path: path, expected: expected.map { "\($0) bytes" } ?? "some bytes", found: "\(size)"))
+                .init(path: path, expected: expected.map { "\($0) bytes" } ?? "some bytes", found: "\(size)"))
         }
         map = try file.map(length: size)
         // Not nil: the range is not empty.
@@ -38,16 +38,20 @@ final class RunMap: Sendable {
     private func unreadable(_ byte: Int) -> StrataError {
         StrataError(
             .inputOutput, "A file of a run cannot be read: it was truncated while in use, or its medium failed.",
-            .init(position: UInt64(byte), page: 0, path: path))
+            place(of: byte))
     }
 
-    func malformed(_ found: String) -> StrataError {
-        StrataError(.malformed, "A file of a run is damaged.", .init(page: 0, path: path, found: found))
+    func malformed(_ found: String, at byte: Int) -> StrataError {
+        StrataError(.malformed, "A file of a run is damaged.", place(of: byte, found))
     }
 
-    func badChecksum(_ part: String) -> StrataError {
-        StrataError(
-            .badChecksum, "A part of a run does not match its checksum.", .init(page: 0, path: path, found: part))
+    func badChecksum(_ part: String, at byte: Int) -> StrataError {
+        StrataError(.badChecksum, "A part of a run does not match its checksum.", place(of: byte, part))
+    }
+
+    private func place(of byte: Int, _ found: String? = nil) -> StrataError.Context {
+        StrataError.Context(
+            position: UInt64(byte), page: UInt32(clamping: byte / RunFormat.frameBytes), path: path, found: found)
     }
 }
 

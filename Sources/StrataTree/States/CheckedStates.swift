@@ -81,16 +81,18 @@ extension Levels {
         let isFirst = piece.frames(of: frame.tree).lowerBound == number
         var before = isFirst ? [] : (try? piece.frame(number - 1).lastKey) ?? []
         for index in 0..<frame.count {
-            let (suffix, content) = try frame.entry(index)
+            let (suffix, content) = try piece.reading(number) { try frame.entry(index) }
             let key = [UInt8](frame.prefix) + suffix
             let isFenced = try index > 0 || key.elementsEqual(piece.fences.key(ofFrame: number))
             guard isFenced, before.lexicographicallyPrecedes(key) else {
-                throw piece.map.malformed("a key out of order in frame \(number)")
+                throw piece.map.malformed("a key out of order", at: number * piece.frameBytes)
             }
             if case .blob(let reference) = content { _ = try value(of: reference) }
             if piece.isHashed(frame.tree) {
                 let found = try key.withUnsafeBytes { try piece.get(frame.tree, $0, hash: hash(frame.tree, $0)) }
-                if found == nil { throw piece.map.malformed("a key of frame \(number) that its hash lacks") }
+                if found == nil {
+                    throw piece.map.malformed("a key that its hash lacks", at: number * piece.frameBytes)
+                }
             }
             before = key
         }

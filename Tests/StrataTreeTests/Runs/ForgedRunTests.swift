@@ -50,6 +50,21 @@ struct ForgedRunTests {
         disk.setContent(content, of: path)
     }
 
+    @Test("A layout that leads outside of a frame is an error with its place")
+    func layout() throws {
+        try write(Self.a, Self.z)
+        let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
+        var content = try disk.content(of: path)
+        let slot = 512 + RunFormat.frameHeaderBytes + Int(content[512 + RunFormat.prefixBytesPlace])
+        (content[slot], content[slot + 1]) = (0xFF, 0xFF)
+        let sum = content[516..<768].withUnsafeBytes { CRC32C.checksum($0) }
+        content.replaceSubrange(512..<516, with: withUnsafeBytes(of: sum.littleEndian) { [UInt8]($0) })
+        disk.setContent(content, of: path)
+        let snapshot = try StateStory.open(disk, options).store.snapshot()
+        let error = #expect(throws: StrataError.self) { try snapshot.entries(StateStory.id) }
+        #expect(error?.context.path == path && error?.context.position == 512 && error?.context.page == 0)
+    }
+
     private func snapshot(deleting lower: [UInt8], to upper: [UInt8]?) throws -> Snapshot {
         let store = try StateStory.open(disk, options).store
         let fork = try store.fork()

@@ -206,6 +206,24 @@ struct StateDamageTests {
         #expect(throws: StrataError.self) { try snapshot.scan(StateStory.id) { _, _ in false } }
     }
 
+    @Test("An error of a frame has its number and its file", arguments: [1, 2, 3])
+    func place(frame: Int) throws {
+        let disk = SimulatedDisk()
+        try disk.makeDirectory(StateStory.path)
+        let store = try StateStory.open(disk, TreeStoreOptions()).store
+        let fork = try store.fork()
+        for number in 0..<60 { try fork.put(StateStory.id, bigEndian(number), bytes(900, of: 1)) }
+        try store.publish(fork)
+        try store.freeze()
+        try store.flush(try #require(store.nextToFlush()), at: Position(offset: 1, chain: 1), opaque: [])
+        let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
+        try disk.flipBit(path, byte: frame * RunFormat.frameBytes + 100, bit: 1)
+        let states = try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: disk) { _ in true }
+        let damage = try #require(states).checkFrames(limit: 100).damage
+        #expect(damage.map(\.context.page) == [UInt32(frame)] && damage.first?.context.path == path)
+        #expect(damage.first.map { "\($0)".contains("frame \(frame)") } == true)
+    }
+
     @Test("A check names each damaged frame, and counts all")
     func check() throws {
         let (disk, _) = try written()
