@@ -14,7 +14,7 @@ struct ConcurrentBareLockTests {
             if numbers.first != numbers.second { numbers.differences += 1 }
             numbers.first += 1
             // Gives other threads time to come in between.
-            if numbers.first % 1_000 == 0 { ThreadStripe.pause() }
+            if numbers.first % 1_000 == 0 { ThreadPause.brief() }
             numbers.second = numbers.first
         }
 

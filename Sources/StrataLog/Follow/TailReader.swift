@@ -62,7 +62,7 @@ final class TailReader: Sendable {
                 if hint.isClosed { return .alone(block) }
                 return .live(hint, news: news)
             } catch let error as StrataError where error.code != .newerFormat {
-                ThreadStripe.pause()
+                ThreadPause.brief()
             } catch { return .unknown }
         }
         return .unknown
@@ -87,6 +87,6 @@ final class TailReader: Sendable {
                 at: TailHint.Place.news, while: news, flag: TailHint.Place.isAwaited,
                 milliseconds: min(milliseconds, Self.lifeMilliseconds))
         }
-        ThreadStripe.rest(microseconds: Int64(min(milliseconds, Self.pollMilliseconds)) * 1_000)
+        ThreadPause.rest(microseconds: Int64(min(milliseconds, Self.pollMilliseconds)) * 1_000)
     }
 }

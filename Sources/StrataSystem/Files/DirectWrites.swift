@@ -4,14 +4,6 @@ package enum DirectWrites {
     /// Positions, sizes and addresses of direct writes are multiples of this. Every common file system takes them so.
     package static let alignment = 4_096
 
-    /// Zeros to be written: one piece that all files share, and that a medium takes in the time between commits.
-    // nonisolated(unsafe): the memory is never written to again, and never freed.
-    package nonisolated(unsafe) static let zeros: UnsafeRawBufferPointer = {
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: alignment)
-        memory.initializeMemory(as: UInt8.self, repeating: 0)
-        return UnsafeRawBufferPointer(memory)
-    }()
-
     static func isAligned(_ source: UnsafeRawBufferPointer, at position: Int) -> Bool {
         (position | source.count | Int(bitPattern: source.baseAddress)) % alignment == 0
     }

@@ -161,7 +161,7 @@ package final class SharedPage: @unchecked Sendable {
             // here.
             if [EAGAIN, EINTR, ETIMEDOUT].contains(errno) { return }
         }
-        ThreadStripe.rest(microseconds: Int64(min(milliseconds, Self.unknownFollowerMilliseconds)) * 1_000)
+        ThreadPause.rest(microseconds: Int64(min(milliseconds, Self.unknownFollowerMilliseconds)) * 1_000)
     }
 
     private static let unknownFollowerMilliseconds = 20

@@ -58,34 +58,12 @@ package final class ReservedMemory: @unchecked Sendable {
     }
 
     deinit { munmap(base, byteCount) }
-
-    /// Returns memory to the system; the range then reads as zero, or as the file that is mapped there.
-    package func release(_ range: Range<Int>) {
-        madvise(base + range.lowerBound, range.count, MADV_DONTNEED)
-    }
 }
 
 /// The freed memory that the C library keeps for reuse.
 package enum FreedMemory {
     /// Returns it to the system. Takes milliseconds: for the end of work that needed far more memory than what follows.
     package static func giveBack() { strata_give_back_freed_memory() }
-}
-
-/// A number of the calling thread, to spread threads over counters.
-package enum ThreadStripe {
-    /// A number from 0 to 63 that another running thread rarely has.
-    package static var current: Int {
-        // Thread descriptors are at least a page apart; the multiplication mixes their upper bits.
-        Int(truncatingIfNeeded: ((UInt64(pthread_self()) >> 12) &* 0x9E37_79B9_7F4A_7C15) >> 58)
-    }
-
-    /// Lets other threads run for a moment.
-    package static func pause() { usleep(20) }
-
-    /// Sleeps for about that long.
-    package static func rest(microseconds: Int64) {
-        if microseconds > 0 { usleep(useconds_t(clamping: microseconds)) }
-    }
 }
 
 /// Prefetching of memory that will soon be needed.

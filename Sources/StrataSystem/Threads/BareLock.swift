@@ -32,7 +32,7 @@ package struct BareLock: ~Copyable, Sendable {
         repeat {
             while isHeld.load(ordering: .relaxed) {
                 looks += 1
-                if looks > Self.looksAwake { ThreadStripe.pause() }
+                if looks > Self.looksAwake { ThreadPause.brief() }
             }
         } while isHeld.exchange(true, ordering: .acquiring)
     }

@@ -69,7 +69,9 @@ extension Fold {
         try fork.put(ViewTree.zones, key: ViewKeys.zone(database, zone), row: writer.bytes)
         if before?.lastChanged == row.lastChanged { return }
         if let before {
-            try fork.delete(ViewTree.zoneChanges, key: ViewKeys.zoneChange(database, before.lastChanged, zone))
+            try ViewKeys.zoneChange(database, before.lastChanged, zone).withUnsafeBytes {
+                try fork.deleteKnown(ViewTree.zoneChanges, $0)
+            }
         }
         try fork.put(ViewTree.zoneChanges, key: ViewKeys.zoneChange(database, row.lastChanged, zone))
     }

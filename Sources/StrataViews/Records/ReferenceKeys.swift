@@ -92,7 +92,7 @@ struct ReferenceKeys {
     func apply(to fork: Fork) throws {
         if old.isEmpty, new.isEmpty { return }
         for key in old.subtracting(new).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            try fork.delete(ViewTree.references, key: key)
+            try key.withUnsafeBytes { try fork.deleteKnown(ViewTree.references, $0) }
         }
         for key in new.subtracting(old).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             try fork.put(ViewTree.references, key: key)
