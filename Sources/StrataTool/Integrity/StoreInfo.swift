@@ -160,13 +160,13 @@ extension StoreInfo {
         return text
     }
 
-    /// `flushed 2 runs, 8192 bytes; base 1 run, 65536 bytes; 1.5 bytes written for each byte of changes`
+    /// `flushed 2 runs, 8192 bytes; base 1 run, 65536 bytes; 1.5 bytes written for each byte flushed`
     private static func text(_ state: DurableState) -> String {
         let levels = state.levels.map {
             "\($0.level) \($0.runCount.counted("run")), \($0.byteCount.counted("byte"))"
         }
         let tenths = state.flushedBytes == 0 ? 10 : 10 * state.writtenBytes / state.flushedBytes
-        return (levels + ["\(tenths / 10).\(tenths % 10) bytes written for each byte of changes"])
+        return (levels + ["\(tenths / 10).\(tenths % 10) bytes written for each byte flushed"])
             .joined(separator: "; ")
     }
 
