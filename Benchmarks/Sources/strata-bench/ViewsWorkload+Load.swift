@@ -116,15 +116,20 @@ extension ViewsWorkload {
         let quiet = try commits(payloads, to: log) { secondsNow() - $0 < (size.isQuick ? 1 : 5) }
         let done = Gate()
         let isDone = Lock(false)
+        let failure = Lock<(any Error)?>(nil)
         let worker = try WorkerThread(name: "flush") {
-            try? views.settle()
+            do { try views.settle() } catch { failure.withLock { $0 = error } }
             isDone.withLock { $0 = true }
             done.open()
         }
         let loaded = try commits(payloads, to: log) { _ in !isDone.withLock { $0 } }
         done.wait()
         worker.join()
-        guard views.trees.durablePosition != nil else { throw BenchError(message: "the flush failed") }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        // Opening wrote a state of the first commit.
+        guard views.trees.durablePosition?.offset == views.trees.snapshot().foldedOffset(ViewTree.records) else {
+            throw BenchError(message: "the flush wrote no state")
+        }
         return [
             Measurement(
                 workload: Self.name, metric: "durable commits beside a flush of \(mebibytes) MiB",

@@ -5,6 +5,7 @@ import StrataTree
 import StrataViews
 import TestSupport
 import Testing
+import Testing
 
 @testable import StrataStore
 
@@ -78,7 +79,7 @@ struct CompactedNotes {
     /// Returns once what an interrupted compaction left is done.
     static func awaitPruning(_ store: Store) {
         let horizon = store.log.floor.offset
-        _ = eventually { (try? AssetPruning.isDue(store.snapshot().trees, horizon: horizon)) != true }
+        #expect(eventually { (try? AssetPruning.isDue(store.snapshot().trees, horizon: horizon)) == false })
     }
 
     var segments: [String] { disk.paths.filter { $0.hasSuffix(".seg") } }

@@ -38,12 +38,21 @@ struct MemoryBudgetTests {
         let store = try open(mebibytes: mebibytes)
         let trees = store.views.trees
         _ = try store.modify(NoteRequest.makingZones(), as: Self.actor)
-        // A run is not written before two generations wait for it.
+        let isOver = Lock(false)
+        // A run is not written before two generations wait for it, and whoever changes something waits too.
         disk.beforeCall = { kind, path in
             guard kind == .create, path.hasSuffix(".run") else { return }
-            _ = eventually { trees.waitingGenerations >= 2 }
+            var before = -1
+            _ = eventually {
+                defer { before = trees.memoryBytes }
+                usleep(50_000)
+                let isStill = trees.waitingGenerations >= 2 && trees.memoryBytes == before
+                return isStill || isOver.withLock { $0 }
+            }
         }
-        let most = try save(mebibytes << 20, in: store)
+        // More than the budget, which would be exceeded if nobody waited.
+        let most = try save(3 * mebibytes << 19, in: store)
+        isOver.withLock { $0 = true }
         disk.beforeCall = nil
         #expect(most > mebibytes << 19 && most <= mebibytes << 20, "\(most)")
         #expect(trees.durablePosition != nil)

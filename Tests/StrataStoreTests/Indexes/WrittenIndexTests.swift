@@ -28,10 +28,12 @@ import Testing
     @Test func `the rows of a state are those of its records, whatever is written`() throws {
         let store = try store()
         let failures = Lock<[String]>([])
+        let audits = Lock(0)
         let isOver = Lock(false)
         let reader = try WorkerThread(name: "reader") {
             while !isOver.withLock({ $0 }) {
                 do { try IndexAudit(store).check() } catch { failures.withLock { $0.append("\(error)") } }
+                audits.withLock { $0 += 1 }
             }
         }
         for round in 0..<60 {
@@ -39,6 +41,10 @@ import Testing
             try save(start..<start + 400, "round \(round)", in: store)
             if round % 5 == 0 {
                 try store.modify(NoteRequest.deleting((start..<start + 20).map { "n\($0)" }), as: anna)
+            }
+            if round % 10 == 0 {
+                let before = audits.withLock { $0 }
+                #expect(eventually { audits.withLock { $0 > before } })
             }
         }
         isOver.withLock { $0 = true }

@@ -18,6 +18,7 @@ struct ConcurrentTreeTests {
         let store = try TreeStore.sample(TreeTrial.options)
         try Self.write(store, round: 1)
         let stops = Flag()
+        let reads = Counter()
         let failures = Lock<[String]>([])
         let readers = try (0..<3).map { number in
             try WorkerThread(name: "test-reader") {
@@ -30,6 +31,7 @@ struct ConcurrentTreeTests {
                             failures.withLock { $0.append("\(last), then \(seen)") }
                         }
                         last = seen.last ?? last
+                        reads.add()
                     }
                 } catch {
                     failures.withLock { $0.append("\(error)") }
@@ -43,6 +45,7 @@ struct ConcurrentTreeTests {
         }
         for round in UInt32(2)..<60 {
             try Self.write(store, round: round)
+            if round % 10 == 0 { reads.awaitMore() }
             // One that is dropped, and one on another that is dropped.
             let dropped = try store.fork()
             try dropped.deleteRange(Self.id, from: nil, to: nil)
@@ -50,10 +53,11 @@ struct ConcurrentTreeTests {
         }
     }
 
-    private static func write(_ store: TreeStore, round: UInt32) throws {
+    /// - Parameter hasLong: false for values that are all in pages.
+    private static func write(_ store: TreeStore, round: UInt32, hasLong: Bool = true) throws {
         let fork = try store.fork()
         for number in 0..<keys {
-            let size = number % 25 == 0 ? 5_000 : 80 + Int(round) % 40
+            let size = hasLong && number % 25 == 0 ? 5_000 : 80 + Int(round) % 40
             try fork.put(id, bigEndian(number * 3), bigEndian(Int(round)) + bytes(size))
         }
         try fork.delete(id, bigEndian(Int(round) % keys * 3))
@@ -87,11 +91,10 @@ struct ConcurrentTreeTests {
         return seen.sorted()
     }
 
-    @Test("Snapshots taken and let go by many threads leave nothing pinned", .timeLimit(.minutes(10)))
-    func manySnapshots() throws {
-        let store = try TreeStore.sample(TreeTrial.options)
-        try Self.write(store, round: 1)
+    /// Calls `body` while many threads take snapshots and release them.
+    private static func besideSnapshots(of store: TreeStore, _ body: () throws -> Void) throws {
         let stops = Flag()
+        let taken = Counter()
         let threads = try (0..<4).map { number in
             try WorkerThread(name: "test-snapshots") {
                 var random = SeededGenerator(seed: UInt64(number))
@@ -99,17 +102,60 @@ struct ConcurrentTreeTests {
                 while !stops.isSet {
                     held.append(store.snapshot())
                     if held.count > 8 { held.remove(at: Int.random(in: 0..<held.count, using: &random)) }
+                    taken.add()
                 }
             }
         }
-        for round in UInt32(2)..<60 { try Self.write(store, round: round) }
-        stops.set()
-        for thread in threads { thread.join() }
-        // A page that a snapshot pins is not used again, so that writing on would take ever more.
+        defer {
+            stops.set()
+            for thread in threads { thread.join() }
+        }
+        taken.awaitMore()
+        try body()
+        taken.awaitMore()
+    }
+
+    @Test("Snapshots taken and released by many threads keep no generation", .timeLimit(.minutes(10)))
+    func generations() throws {
+        let store = try TreeStore.sample(TreeTrial.options)
+        try Self.write(store, round: 1)
+        var kept = [WeakGeneration(generation: store.snapshot().top.generation)]
+        // The first generation is not released before this.
+        let held = store.snapshot()
+        try Self.besideSnapshots(of: store) {
+            for round in UInt32(2)..<60 {
+                try Self.write(store, round: round)
+                kept.append(WeakGeneration(generation: store.snapshot().top.generation))
+            }
+        }
         try store.settle()
-        let before = store.memoryBytes
-        for round in UInt32(60)..<90 { try Self.write(store, round: round) }
-        #expect(store.memoryBytes <= before + 4 * TreeTrial.options.generationBytes)
+        func alive() -> Int {
+            let top = store.snapshot().top.generation
+            return kept.count { $0.generation.map { $0 !== top } ?? false }
+        }
+        try withExtendedLifetime(held) { try #require(alive() > 0) }
+        kept.removeAll { $0.generation === held.top.generation }
+        #expect(kept.count > 20 && alive() == 0)
+    }
+
+    @Test("They leave no page pinned, which would not be used again", .timeLimit(.minutes(10)))
+    func pages() throws {
+        let store = try TreeStore.sample()
+        try Self.write(store, round: 1, hasLong: false)
+        try Self.besideSnapshots(of: store) {
+            for round in UInt32(2)..<60 { try Self.write(store, round: round, hasLong: false) }
+        }
+        /// The bytes that more rounds take.
+        func growth() throws -> Int {
+            try Self.write(store, round: 60, hasLong: false)
+            let before = store.memoryBytes
+            for round in UInt32(61)..<90 { try Self.write(store, round: round, hasLong: false) }
+            return store.memoryBytes - before
+        }
+        let most = 16 * PageLayout.pageBytes
+        #expect(try growth() <= most)
+        let held = store.snapshot()
+        try withExtendedLifetime(held) { #expect(try growth() > most, "a snapshot pins pages") }
     }
 
     @Test("Of several writers who fork the same state one is published", .timeLimit(.minutes(10)))
@@ -127,7 +173,7 @@ struct ConcurrentTreeTests {
         }
         for writer in writers { writer.join() }
         let snapshot = store.snapshot()
-        #expect(try snapshot.entryCount(Self.id) == UInt64(published.value))
+        #expect(try published.value > 0 && snapshot.entryCount(Self.id) == UInt64(published.value))
     }
 }
 
@@ -136,6 +182,12 @@ private final class Counter: Sendable {
 
     var value: Int { count.load(ordering: .relaxed) }
     func add() { count.add(1, ordering: .relaxed) }
+
+    /// Waits until it has grown.
+    func awaitMore() {
+        let before = value
+        #expect(eventually { value > before })
+    }
 }
 
 private final class Flag: Sendable {

@@ -114,18 +114,14 @@ struct ForkOnForkTests {
         #expect(TreeShape(of: snapshot, Self.id).faults == [], "\(steps)")
     }
 
-    private struct Kept {
-        weak var generation: Generation?
-    }
-
     @Test("A line of forks keeps neither the generations that have been flushed nor the runs that were merged")
     func line() throws {
         let store = try store(entries: 60, isLayered: true)
         var line = try store.fork()
-        var kept: [Kept] = []
+        var kept: [WeakGeneration] = []
         for round in 0..<60 as Range<UInt8> {
             try fill(line, round)
-            kept.append(Kept(generation: line.generation))
+            kept.append(WeakGeneration(generation: line.generation))
             let upper = try Fork(on: line)
             try store.publish(line)
             line = upper

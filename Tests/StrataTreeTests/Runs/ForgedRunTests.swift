@@ -31,23 +31,20 @@ struct ForgedRunTests {
 
     /// Replaces the key of the second frame, and its fence if asked to.
     private func forge(_ key: [UInt8], by other: [UInt8], withFence: Bool = false) throws {
+        try forge { run in
+            run[try #require(run.content[516..<768].lastIndex(of: key[0]))] = other[0]
+            run.sealFrame(2)
+            guard withFence else { return }
+            run[try #require(run.content[run.fences].lastIndex(of: key[0]))] = other[0]
+            run.sealFences()
+        }
+    }
+
+    private func forge(_ change: (inout ForgedRun) throws -> Void) throws {
         let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
-        var content = try disk.content(of: path)
-        func replace(_ range: Range<Int>, sum place: Int, of summed: Range<Int>) throws {
-            content[try #require(content[range].lastIndex(of: key[0]))] = other[0]
-            let sum = content[summed].withUnsafeBytes { CRC32C.checksum($0) }
-            content.replaceSubrange(place..<place + 4, with: withUnsafeBytes(of: sum.littleEndian) { [UInt8]($0) })
-        }
-        try replace(516..<768, sum: 512, of: 516..<768)
-        if withFence {
-            let (start, end) = content.withUnsafeBytes { bytes in
-                let footer = Int(Bytes.load(UInt64.self, bytes, at: bytes.count - RunFormat.tailBytes))
-                let count = Int(Bytes.load(UInt32.self, bytes, at: bytes.count - RunFormat.tailBytes + 8))
-                return (256 * Int(Bytes.load(UInt32.self, bytes, at: footer + count - 4)), footer)
-            }
-            try replace(start..<end - 4, sum: end - 4, of: start..<end - 4)
-        }
-        disk.setContent(content, of: path)
+        var run = try ForgedRun(try disk.content(of: path), frameBytes: options.frameBytes)
+        try change(&run)
+        disk.setContent(run.content, of: path)
     }
 
     @Test("A layout that leads outside of a frame is an error with its place")
@@ -116,6 +113,15 @@ struct ForgedRunTests {
         #expect(checked.count == 2)
         // The hash finds the forged key neither, but each frame has one error.
         #expect(checked.damage.map { $0.context.found?.contains("out of order") } == (isForged ? [true] : []))
+    }
+
+    @Test("A check looks each key up in the hash", arguments: [false, true])
+    func forgottenKey(isForged: Bool) throws {
+        try write(Self.a, Self.b)
+        if isForged { try forge { try $0.forgetHash() } }
+        let states = try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: disk) { _ in true }
+        let damage = try #require(states).checkFrames(limit: 10).damage
+        #expect(damage.map { $0.context.found?.contains("hash lacks") } == (isForged ? [true] : []))
     }
 
     private func decodes(_ footer: PieceFooter) -> Bool {

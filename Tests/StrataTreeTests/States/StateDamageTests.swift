@@ -48,7 +48,8 @@ struct StateDamageTests {
         let (disk, expected) = try written()
         let path = try #require(disk.paths.first { $0.contains(part) })
         var damagedCount = 0
-        for place in try 0..<disk.content(of: path).count {
+        let count = try disk.content(of: path).count
+        for place in 0..<count {
             try disk.flipBit(path, byte: place, bit: place % 8)
             if let found = try entries(on: disk) {
                 #expect(found == expected, "byte \(place) of \(path)")
@@ -57,7 +58,8 @@ struct StateDamageTests {
             }
             try disk.flipBit(path, byte: place, bit: place % 8)
         }
-        #expect(damagedCount > 100)
+        // Each byte of a state is under its checksum.
+        #expect(damagedCount > 100 && (part != "/state-" || damagedCount == count))
         #expect(try entries(on: disk) == expected)
     }
 
@@ -66,15 +68,20 @@ struct StateDamageTests {
         let (disk, expected) = try written()
         let paths = disk.paths
         for kind in [SimulatedDisk.CallKind.open, .read, .size, .map] {
+            var errors = 0
             for call in 1...3 {
                 for number in [5, 12, 13, 24] as [Int32] {
                     disk.fail(kind, at: call, with: .errno(number), on: "/views/")
                     do {
                         #expect(try StateStory.open(disk, Self.options).state != nil, "\(kind) \(call) \(number)")
-                    } catch let error as StrataError { #expect(error.context.errno == number) }
+                    } catch let error as StrataError {
+                        #expect(error.context.errno == number)
+                        errors += 1
+                    }
                     disk.heal()
                 }
             }
+            #expect(errors >= 4, "the first \(kind) was not met")
         }
         struct LogError: Error {}
         #expect(throws: LogError.self) {
@@ -114,13 +121,19 @@ struct StateDamageTests {
             #expect(try state.trees.entries(StateStory.id).count == Int(state.state.position.offset), "\(index)")
         }
         for kind in [SimulatedDisk.CallKind.open, .read, .size, .map] {
+            var errors = 0
             for call in 1...40 {
                 disk.fail(kind, at: call, with: .errno(24), on: "/views/")
-                do { #expect(try checked().checkFrames(limit: 9).damage.isEmpty, "\(kind) \(call)") } catch let error
-                    as StrataError
-                { #expect(error.context.errno == 24) }
+                do {
+                    #expect(try checked().checkFrames(limit: 9).damage.isEmpty, "\(kind) \(call)")
+                } catch let error as StrataError {
+                    #expect(error.context.errno == 24)
+                    errors += 1
+                }
                 disk.heal()
             }
+            // Each state and each of the files that they share is met once.
+            #expect(errors >= (kind == .map ? fileCount : states.count), "\(kind): \(errors)")
         }
         let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
         try disk.flipBit(path, byte: 256 + 100, bit: 1)
@@ -133,13 +146,74 @@ struct StateDamageTests {
     @Test("A reader looks twice for a file that is missing for good")
     func missing() throws {
         let (disk, _) = try written()
-        let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
-        try disk.removeFile(path)
-        let before = disk.count(of: .open)
-        let opened = try TreeStore.openForReading(
+        /// The lists of names that a reader takes.
+        func lists(finding isFound: Bool) throws -> Int {
+            let (opens, lists) = (disk.count(of: .open), disk.count(of: .list))
+            let opened = try openForReading(disk)
+            #expect((opened != nil) == isFound && disk.count(of: .open) < opens + 6)
+            return disk.count(of: .list) - lists
+        }
+        let once = try lists(finding: true)
+        try disk.removeFile(try #require(disk.paths.first { $0.hasSuffix(".run") }))
+        #expect(try lists(finding: false) == once + 1)
+    }
+
+    private func openForReading(_ disk: SimulatedDisk) throws -> OpenedTreeStore? {
+        try TreeStore.openForReading(
             in: StateStory.path, TreeTrial.owner, hashed: TreeTrial.hashed, files: disk, scratch: ("/tmp", "none")
         ) { _ in true }
-        #expect(opened == nil && disk.count(of: .open) < before + 6)
+    }
+
+    @Test("A reader whose state is replaced before it opens the files takes the next state")
+    func replaced() throws {
+        let disk = SimulatedDisk()
+        var options = TreeTrial.options
+        options.maximumKeptStates = 0
+        let story = Lock(try StateStory(seed: 1, on: disk, options: options))
+        try story.withLock { story in
+            try story.change()
+            try story.write()
+        }
+        let failures = Lock<[String]>([])
+        disk.beforeCall = { [weak disk] kind, path in
+            guard let disk, kind == .open, path.hasSuffix(".run") else { return }
+            disk.beforeCall = nil
+            do {
+                // All runs are merged, so that the file is removed before it is opened.
+                try story.withLock { story in
+                    while story.round < 3 {
+                        try story.change()
+                        try story.write()
+                    }
+                }
+                if try disk.exists(path) { failures.withLock { $0.append("\(path) is still there") } }
+            } catch { failures.withLock { $0.append("\(error)") } }
+        }
+        let opened = try #require(try openForReading(disk))
+        #expect(failures.withLock { $0 } == [])
+        #expect(opened.state?.position.offset == 3 && opened.finding == .whole)
+        #expect(try opened.store.snapshot().entries(StateStory.id) == story.withLock { $0.expected })
+    }
+
+    @Test("If the newest state is damaged, an older one is taken, and the reason is said")
+    func olderState() throws {
+        let disk = SimulatedDisk()
+        var story = try StateStory(seed: 1, on: disk)
+        for _ in 0..<2 {
+            try story.change()
+            try story.write()
+        }
+        #expect(try StateStory.open(disk).finding == .whole)
+        let newest = try #require(disk.paths.last { $0.contains("/state-") })
+        try disk.flipBit(newest, byte: 40, bit: 1)
+        let opened = try StateStory.open(disk)
+        #expect(opened.finding == .olderState && opened.state?.position.offset == 1)
+        #expect(opened.reasons.count == 1)
+        let model = try #require(story.models[1])
+        let expected = model.sortedKeys.map { [$0, model[$0] ?? []] }
+        #expect(try opened.store.snapshot().entries(StateStory.id) == expected)
+        let checked = try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: disk) { _ in true }
+        #expect(checked?.finding == .olderState && checked?.states.last?.state.position.offset == 1)
     }
 
     @Test("A number that a state names is not given again, even if its file is lost")

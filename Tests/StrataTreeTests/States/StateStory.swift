@@ -18,19 +18,27 @@ struct StateStory {
     private(set) var models: [UInt64: TreeModel] = [0: TreeModel()]
     /// The offset of the last state whose flush has returned.
     private(set) var flushed: UInt64 = 0
-    private var round: UInt64 = 0
+    /// The offset of the last changes.
+    private(set) var round: UInt64 = 0
+    private(set) var mergeSteps = 0
 
-    init(seed: UInt64, on disk: SimulatedDisk = SimulatedDisk(), options: TreeStoreOptions = TreeTrial.options) throws {
+    /// - Parameter files: those of the disk, perhaps with a fault of their own; nil for the disk itself.
+    init(
+        seed: UInt64, on disk: SimulatedDisk = SimulatedDisk(), through files: (any FileSystem)? = nil,
+        options: TreeStoreOptions = TreeTrial.options
+    ) throws {
         self.disk = disk
         self.options = options
         entries = EntryGenerator(.text, seed: seed)
         try disk.makeDirectory(Self.path)
-        store = try Self.open(disk, options).store
+        store = try Self.open(files ?? disk, options).store
     }
 
-    static func open(_ disk: SimulatedDisk, _ options: TreeStoreOptions = TreeTrial.options) throws -> OpenedTreeStore {
+    static func open(
+        _ files: any FileSystem, _ options: TreeStoreOptions = TreeTrial.options
+    ) throws -> OpenedTreeStore {
         try TreeStore.open(
-            in: path, TreeTrial.owner, hashed: TreeTrial.hashed, platform: Platform(files: disk), options: options
+            in: path, TreeTrial.owner, hashed: TreeTrial.hashed, platform: Platform(files: files), options: options
         ) { _ in true }
     }
 
@@ -60,14 +68,27 @@ struct StateStory {
             try store.flush(waiting, at: Position(offset: round, chain: UInt32(round)), opaque: [1])
         }
         flushed = round
-        while try store.mergeStep(isAtRest: round % 3 == 0) {}
+        while try store.mergeStep(isAtRest: round % 3 == 0) { mergeSteps += 1 }
     }
+
+    /// The entries that the store must have now.
+    var expected: [[[UInt8]]] { model.sortedKeys.map { [$0, model[$0] ?? []] } }
 
     /// The files of the store that no state names.
     static func unnamedFiles(_ store: TreeStore, on disk: SimulatedDisk) throws -> [String] {
-        let states = store.durable.withLock { $0.kept + [$0.newest].compactMap(\.self) }
-        let pieces = states.flatMap(\.runs).flatMap(\.pieces).map { "\($0.number).run" }
-        let named = Set(pieces + states.flatMap(\.blobs).map { "\($0.number).blob" })
+        let named = names(in: store.durable.withLock { $0.kept + [$0.newest].compactMap(\.self) })
         return try disk.list(path + "/views").filter { !$0.hasPrefix("state-") && !named.contains($0) }
+    }
+
+    private static func names(in states: [StateFile]) -> Set<String> {
+        let pieces = states.flatMap(\.runs).flatMap(\.pieces).map { "\($0.number).run" }
+        return Set(pieces + states.flatMap(\.blobs).map { "\($0.number).blob" })
+    }
+
+    /// True if a state on disk names a file.
+    static func isNamed(_ path: String, on disk: SimulatedDisk) -> Bool {
+        let states = disk.paths.filter { DurableStates.sequence(of: String($0.split(separator: "/").last ?? "")) != nil }
+        let files = states.compactMap { path in (try? disk.content(of: path)).flatMap { try? StateFile.decode($0) } }
+        return names(in: files).contains(String(path.split(separator: "/").last ?? ""))
     }
 }

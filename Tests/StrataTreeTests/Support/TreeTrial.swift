@@ -38,7 +38,8 @@ struct TreeTrial {
         var mostRuns = 0
         var blobs = 0
         var ranges = 0
-        var reopenings = 0
+        /// Openings of a state with all changes, and of one with fewer than were in memory.
+        var (reopenings, losses) = (0, 0)
         var isEverything: Bool {
             flushes > 4 && mergeSteps > 4 && begunMerges > 0 && mostRuns > 2 && blobs > 0 && ranges > 0
         }
@@ -54,6 +55,8 @@ struct TreeTrial {
     private var held: [Held] = []
     private var ranges: [(tree: Int, lower: [UInt8]?, upper: [UInt8]?)] = []
     private var roundCount: UInt64 = 0
+    /// What each published state holds that may still be flushed, by its epoch.
+    private var published: [UInt64: [TreeModel]] = [:]
     /// What the last durable state must hold.
     private var durable: (position: Position, models: [TreeModel])?
 
@@ -99,13 +102,13 @@ struct TreeTrial {
             let upper = try Fork(on: fork)
             var upperModels = changed
             for _ in 0..<30 { try change(upper, 0, &upperModels) }
-            try store.publish(fork)
+            try publish(fork, changed)
             if chance(2) {
-                try store.publish(upper)
+                try publish(upper, upperModels)
                 changed = upperModels
             }
         } else {
-            try store.publish(fork)
+            try publish(fork, changed)
         }
         models = changed
         try work()
@@ -119,6 +122,18 @@ struct TreeTrial {
         if let disk, chance(10) { try reopen(disk) }
     }
 
+    private mutating func publish(_ fork: Fork, _ models: [TreeModel]) throws {
+        published[try store.publish(fork).epoch] = models
+    }
+
+    /// Writes a generation, and notes what the state of it holds.
+    private mutating func flush(_ waiting: Snapshot, opaque: [UInt8]) throws {
+        let position = Position(offset: roundCount, chain: UInt32(roundCount))
+        try store.flush(waiting, at: position, opaque: opaque)
+        durable = (position, try #require(published[waiting.epoch]))
+        published = published.filter { $0.key > waiting.epoch }
+    }
+
     private mutating func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &entries.random) == 0 }
 
     /// Flushes and merges, as the thread of a store does.
@@ -126,11 +141,8 @@ struct TreeTrial {
         if chance(8) { try store.freeze() }
         if store.waitingGenerations > 0, disk != nil || chance(2) {
             while let waiting = store.nextToFlush() {
-                let isNewest = store.waitingGenerations == 1 && store.snapshot().roots.hasEntries == false
-                let position = Position(offset: roundCount, chain: UInt32(roundCount))
-                try store.flush(waiting, at: position, opaque: [1, 2, 3])
+                try flush(waiting, opaque: [1, 2, 3])
                 reached.flushes += 1
-                durable = isNewest ? (position, models) : nil
             }
         }
         while chance(2), try store.mergeStep(isAtRest: chance(3)) { reached.mergeSteps += 1 }
@@ -143,14 +155,17 @@ struct TreeTrial {
 
     /// Opens the store again, which shows the last durable state.
     private mutating func reopen(_ disk: SimulatedDisk) throws {
-        try store.freeze()
-        while let waiting = store.nextToFlush() {
-            try store.flush(waiting, at: Position(offset: roundCount, chain: UInt32(roundCount)), opaque: [4])
+        if durable == nil || chance(2) {
+            try store.freeze()
+            while let waiting = store.nextToFlush() { try flush(waiting, opaque: [4]) }
         }
         let opened = try Self.open(disk)
         #expect(opened.finding == .whole && opened.state?.opaque.isEmpty == false, "seed \(seed)")
+        let durable = try #require(durable)
+        #expect(opened.state?.position == durable.position, "seed \(seed)")
         store = opened.store
-        reached.reopenings += 1
+        if durable.models == models { reached.reopenings += 1 } else { reached.losses += 1 }
+        (models, published) = (durable.models, [:])
         try check(Held(snapshot: store.snapshot(), models: models))
         // The snapshots of the store before stay readable.
         for old in held { try check(old) }
