@@ -72,7 +72,7 @@ extension StoreWorkload {
             isWatched.open()
             while !isOver.load(ordering: .relaxed) {
                 gauge.look()
-                ThreadStripe.rest(microseconds: 5_000)
+                ThreadPause.rest(microseconds: 5_000)
             }
             let extra = gauge.extra
             highest.withLock { $0 = extra }
