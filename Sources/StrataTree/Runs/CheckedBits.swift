@@ -3,7 +3,7 @@ import Synchronization
 /// Remembers which parts of a file were found correct. Several threads may check a part at the same time.
 // @unchecked: the words are atomic, and the pointer to them never changes.
 final class CheckedBits: @unchecked Sendable {
-    private let words: UnsafeMutableBufferPointer<Atomic<UInt64>>
+    let words: UnsafeMutableBufferPointer<Atomic<UInt64>>
 
     init(count: Int) {
         words = .allocate(capacity: (count + 63) / 64)

@@ -22,7 +22,7 @@ package final class Piece: @unchecked Sendable {
     let fences: Fences
     /// The number of the first frame after the entries; entries begin with frame 1.
     var endFrame: Int { footer.hashFrame }
-    private let checkedFrames: CheckedBits
+    let checkedFrames: CheckedBits
     private let checkedGroups: CheckedBits
     private let hashLayout: HashLayout
     private let hashStart: Int
@@ -157,9 +157,14 @@ package final class Piece: @unchecked Sendable {
     /// Calls `body`, which reads a frame. Errors of its layout get their place.
     @inline(__always)
     func reading<Result>(_ number: Int, _ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch let error as StrataError where error.context.path == nil {
-            throw map.malformed("a place or length outside of the frame", at: number * frameBytes)
-        }
+        do { return try body() } catch { throw placing(error, number) }
+    }
+
+    /// Returns the error of reading a frame with its place, if it has none.
+    @inline(never)
+    func placing(_ error: any Error, _ number: Int) -> any Error {
+        guard let found = error as? StrataError, found.context.path == nil else { return error }
+        return map.malformed("a place or length outside of the frame", at: number * frameBytes)
     }
 
     @inline(__always)

@@ -116,7 +116,8 @@ package struct PieceCursor {
 
     @inline(__always)
     private mutating func load(_ frame: Frame) throws {
-        (suffix, content) = try piece.reading(number) { try frame.entry(index) }
+        // Without a closure, which would retain the piece for each entry.
+        do { (suffix, content) = try frame.entry(index) } catch { throw piece.placing(error, number) }
     }
 
     /// Prefetches as much as the last entry has, some entries ahead: they follow each other, from frame to frame too.

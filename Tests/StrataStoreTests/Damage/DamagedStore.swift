@@ -1,12 +1,13 @@
 import StrataLog
 import StrataModel
 import StrataSystem
-import StrataTree
 import StrataViews
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import StrataStore
+@testable import StrataTree
 
 /// A store on a simulated disk, whose views go wrong while it is open.
 struct DamagedStore {
@@ -85,6 +86,16 @@ struct DamagedStore {
             }
         }
         #expect(count > 20, "the trees are in the files")
+    }
+
+    /// Has all frames checked again at their next reads, as after an opening: those that the store wrote itself were
+    /// checked then.
+    func forgetChecks() {
+        for piece in store.views.trees.snapshot().below.levels.runs.flatMap(\.run.pieces) {
+            for index in piece.checkedFrames.words.indices {
+                piece.checkedFrames.words[index].store(0, ordering: .relaxed)
+            }
+        }
     }
 
     /// True if there is a state on the disk.

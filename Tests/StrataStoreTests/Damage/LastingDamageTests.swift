@@ -21,6 +21,7 @@ struct LastingDamageTests {
         // Until a flush has written them, the new trees are in memory.
         try worn.store.settleViews()
         try worn.damage()
+        worn.forgetChecks()
         let numbers = Array(stride(from: 0, to: DamagedStore.noteCount, by: 10))
         if isFoundByReader {
             let error = #expect(throws: StrataError.self) { try worn.words(numbers, in: worn.store.snapshot()) }
