@@ -23,7 +23,7 @@ package struct CheckedStates: Sendable {
     package static func open(
         in path: String, _ owner: RunOwner, files: any FileSystem, isValid: (Position) throws -> Bool
     ) throws -> CheckedStates? {
-        guard let (search, found) = try TreeStore.search(in: path, owner, upTo: .max, files, isValid) else {
+        guard case (var search, let found)? = try TreeStore.search(in: path, owner, upTo: .max, files, isValid) else {
             return nil
         }
         guard let found else {

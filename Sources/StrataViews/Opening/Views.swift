@@ -47,7 +47,7 @@ package final class Views: Sendable {
 
     /// Notes the positions of the generations that wait: until one is written, a compaction may remove its commits.
     func noteWaiting() {
-        let offsets = trees.waiting.map { $0.foldedOffset(ViewTree.records) }
+        let offsets = trees.waitingOffsets(ViewTree.records)
         chains.withLock { known in
             known = offsets.reduce(into: [:]) { $0[$1] = known[$1] ?? (try? log.chain(at: $1)) }
         }
