@@ -46,7 +46,8 @@ final class PieceWriter {
 
     /// The bytes that the piece would have if it were finished now, without its footer.
     var byteCount: Int {
-        frameNumber * frameBytes + HashLayout(entries: hashes.count).byteCount + fences.bytes.count + 4 * fencePlaces.count
+        frameNumber * frameBytes + HashLayout(entries: hashes.count).byteCount + fences.bytes.count
+            + 4 * fencePlaces.count
     }
 
     /// The number of entries so far.

@@ -47,7 +47,7 @@ final class RunMap: Sendable {
         return StrataError(.malformed, "A file of a run is damaged.", place(of: byte, found))
     }
 
-    /// Compares what bytes that were just read should have beside them with what is stored there.
+    /// Requires a checksum or a length of bytes that were just read to be the stored one.
     func check(_ sum: UInt32, is stored: UInt32, of part: String, at byte: Int) throws {
         try requireReadable()
         if sum == stored { return }

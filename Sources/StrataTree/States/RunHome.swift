@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// The place of the files of a store's runs.
