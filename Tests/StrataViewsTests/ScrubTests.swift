@@ -20,7 +20,7 @@ struct ScrubTests {
     }
 
     private func scrub(_ views: Views) throws -> ScrubReport {
-        try views.scrub(views.trees.snapshot(), scratch: try Views.emptyTrees())
+        try views.scrub(views.trees.snapshot())
     }
 
     @Test("Whole views are found whole, and every entry is looked at")

@@ -84,6 +84,10 @@ package struct ByteReader {
         return position..<position + Int(count)
     }
 
+    package mutating func readBytes(count: UInt64, _ what: StaticString) throws -> [UInt8] {
+        Array(bytes[try readRange(count: count, what)])
+    }
+
     /// Returns the range of a string's bytes, which are not validated as UTF-8.
     @inlinable
     @inline(__always)

@@ -42,7 +42,7 @@ struct QueryPlanner {
         self.wanted = wanted
         self.limit = limit
         self.isContinued = isContinued
-        ready = try scene.trees.readyIndexes(ofType: scene.type)
+        ready = try Set(IndexCatalog(scene.trees, of: scene.type).ready)
         zones = try scene.searchedZones()
         matcher = IndexMatcher(scene: scene)
         visibleCount = try scene.visible?.count(in: scene.trees)

@@ -115,20 +115,3 @@ final class Levels: Sendable {
         return try blob.value(reference)
     }
 }
-
-/// A run of a state, with the level that decides when it is merged.
-struct LeveledRun: Sendable {
-    let run: Run
-    let level: RunLevel
-}
-
-/// The level of a run: runs of a higher one are older and larger.
-package enum RunLevel: UInt8, Sendable, Comparable, CaseIterable {
-    /// Written by a flush.
-    case flushed
-    /// Merged from runs of level `flushed`, if the base is large.
-    case middle
-    case base
-
-    package static func < (a: RunLevel, b: RunLevel) -> Bool { a.rawValue < b.rawValue }
-}

@@ -2,19 +2,19 @@ import StrataModel
 import StrataSystem
 
 /// Writes a blob file: values, each with its checksum.
-package final class BlobWriter {
-    package let number: UInt64
+final class BlobWriter {
+    let number: UInt64
     private var output: RunOutput
 
     /// - Parameter file: empty; nothing else writes to it.
-    package init(_ file: any File, number: UInt64) {
+    init(_ file: any File, number: UInt64) {
         self.number = number
         output = RunOutput(file)
     }
 
-    package var byteCount: Int { output.byteCount }
+    var byteCount: Int { output.byteCount }
 
-    package func append(_ value: UnsafeRawBufferPointer) throws -> BlobReference {
+    func append(_ value: UnsafeRawBufferPointer) throws -> BlobReference {
         guard let count = UInt32(exactly: value.count),
             let place = UInt32(exactly: output.byteCount / RunFormat.blobAlignment)
         else { throw StrataError(.outOfRange, "A value or a blob file is too large.", .init(found: "\(value.count)")) }
@@ -25,7 +25,7 @@ package final class BlobWriter {
     }
 
     /// Writes the rest. The file is durable once it is synced.
-    package func finish() throws {
+    func finish() throws {
         try output.pad(to: DirectWrites.alignment)
         try output.flush()
     }
@@ -38,21 +38,21 @@ struct BlobDescriptor: Sendable {
 }
 
 /// A blob file, mapped.
-package final class BlobFile: Sendable {
-    package let number: UInt64
+final class BlobFile: Sendable {
+    let number: UInt64
     private let map: RunMap
 
     /// - Parameter byteCount: the size that the file must have; nil for any.
-    package init(_ file: any File, number: UInt64, byteCount: Int? = nil) throws {
+    init(_ file: any File, number: UInt64, byteCount: Int? = nil) throws {
         self.number = number
         map = try RunMap(file, byteCount: byteCount)
     }
 
-    package var byteCount: Int { map.bytes.count }
+    var byteCount: Int { map.bytes.count }
 
     /// Returns a value, whose checksum is checked; valid as long as this object, once ``requireReadable()`` has
     /// returned after it was used.
-    package func value(_ reference: BlobReference) throws -> UnsafeRawBufferPointer {
+    func value(_ reference: BlobReference) throws -> UnsafeRawBufferPointer {
         let start = Int(reference.place) * RunFormat.blobAlignment
         let end = start + RunFormat.blobHeaderBytes + Int(reference.byteCount)
         guard reference.file == number, end <= map.bytes.count else {
@@ -60,14 +60,11 @@ package final class BlobFile: Sendable {
         }
         let bytes = UnsafeRawBufferPointer(rebasing: map.bytes.all[start..<end])
         let value = bytes.dropping(RunFormat.blobHeaderBytes)
-        let isIntact =
-            Bytes.load(UInt32.self, bytes, at: 0) == reference.byteCount
-            && Bytes.load(UInt32.self, bytes, at: 4) == CRC32C.checksum(value)
-        try map.requireReadable()
-        guard isIntact else { throw map.badChecksum("a value", at: start) }
+        try map.check(reference.byteCount, is: Bytes.load(UInt32.self, bytes, at: 0), of: "a value", at: start)
+        try map.check(CRC32C.checksum(value), is: Bytes.load(UInt32.self, bytes, at: 4), of: "a value", at: start)
         return value
     }
 
     /// - Throws: ``StrataError`` if bytes that were read until now could not be read.
-    package func requireReadable() throws { try map.requireReadable() }
+    func requireReadable() throws { try map.requireReadable() }
 }

@@ -25,9 +25,8 @@ final class Fences: Sendable {
             keysPlace + keyBytes + 4 == all.count
         else { throw map.malformed("fences of another length", at: section.lowerBound) }
         let sum = CRC32C.checksum(all.keeping(all.count - 4))
-        let found = Bytes.load(UInt32.self, all, at: all.count - 4)
-        try map.requireReadable()
-        guard sum == found else { throw map.badChecksum("fences", at: section.lowerBound) }
+        let stored = Bytes.load(UInt32.self, all, at: all.count - 4)
+        try map.check(sum, is: stored, of: "fences", at: section.lowerBound)
         isChecked.store(true, ordering: .relaxed)
         return all
     }

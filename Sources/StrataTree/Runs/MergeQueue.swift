@@ -1,5 +1,5 @@
 /// The entries of several sources in one order. Of equal keys, that of the source with the lowest index comes first.
-package struct MergeQueue: ~Copyable {
+struct MergeQueue: ~Copyable {
     // A variable: for the thread sanitizer, the compiler cannot translate changes of the elements of a constant.
     private var sources: UnsafeMutableBufferPointer<RunCursor>
     /// The current entry of each source.
@@ -9,7 +9,7 @@ package struct MergeQueue: ~Copyable {
     private var start: Int
 
     /// - Parameter sources: each at its first entry.
-    package init(_ sources: [RunCursor]) {
+    init(_ sources: [RunCursor]) {
         self.sources = .allocate(capacity: sources.count)
         _ = self.sources.initialize(from: sources)
         entries = .allocate(capacity: sources.count)
@@ -32,14 +32,14 @@ package struct MergeQueue: ~Copyable {
 
     /// The first entry, valid until ``nextKey()``; nil if there is none.
     @inline(__always)
-    package var first: RunEntry? { start < order.count ? entries[Int(order[start])] : nil }
+    var first: RunEntry? { start < order.count ? entries[Int(order[start])] : nil }
 
     /// The source of the first entry.
     @inline(__always)
-    package var firstSource: Int { Int(order[start]) }
+    var firstSource: Int { Int(order[start]) }
 
     /// Moves to the next key. The first source moves last, since its key is compared until then.
-    package mutating func nextKey() throws {
+    mutating func nextKey() throws {
         while start + 1 < order.count {
             let (first, second) = (entries[Int(order[start])], entries[Int(order[start + 1])])
             guard first.tree == second.tree, first.key.count == second.key.count,
@@ -51,7 +51,7 @@ package struct MergeQueue: ~Copyable {
     }
 
     /// - Throws: ``StrataError`` if bytes that were read until now could not be read.
-    package func requireReadable() throws { for source in sources { try source.requireReadable() } }
+    func requireReadable() throws { for source in sources { try source.requireReadable() } }
 
     @inline(__always)
     private mutating func advance(at place: Int) throws {

@@ -78,9 +78,8 @@ package final class Piece: @unchecked Sendable {
         sum.update(bytes.keeping(RunFormat.checksumPlace))
         sum.update(0 as UInt32)
         sum.update(bytes.keeping(frameBytes).dropping(RunFormat.storePlace))
-        guard sum.value == Bytes.load(UInt32.self, bytes, at: RunFormat.checksumPlace) else {
-            throw map.badChecksum("header", at: 0)
-        }
+        let stored = Bytes.load(UInt32.self, bytes, at: RunFormat.checksumPlace)
+        try map.check(sum.value, is: stored, of: "header", at: 0)
         var reader = ByteReader(bytes, at: RunFormat.formPlace)
         let form = try reader.read(UInt16.self, "the form of the views")
         reader.position = RunFormat.storePlace
@@ -106,8 +105,8 @@ package final class Piece: @unchecked Sendable {
         }
         let footer = UnsafeRawBufferPointer(rebasing: bytes[Int(place)..<Int(place) + count])
         let sum = CRC32C.checksum(footer)
-        guard sum == Bytes.load(UInt32.self, tail, at: 12), sum == expected else {
-            throw map.badChecksum("footer", at: Int(place))
+        for stored in [Bytes.load(UInt32.self, tail, at: 12), expected] {
+            try map.check(sum, is: stored, of: "footer", at: Int(place))
         }
         return (try PieceFooter(decoding: footer), Int(place))
     }
@@ -174,22 +173,16 @@ package final class Piece: @unchecked Sendable {
     private func check(frame number: Int) throws {
         let bytes = UnsafeRawBufferPointer(start: address(ofFrame: number), count: frameBytes)
         let sum = CRC32C.checksum(bytes.dropping(RunFormat.countPlace))
-        let found = Bytes.load(UInt32.self, bytes, at: 0)
-        try map.requireReadable()
-        guard sum == found else { throw map.badChecksum("a frame", at: number * frameBytes) }
+        try map.check(sum, is: Bytes.load(UInt32.self, bytes, at: 0), of: "a frame", at: number * frameBytes)
         checkedFrames.insert(number)
     }
 
     @inline(never)
     private func check(group: Int) throws {
-        let start = base + hashStart + group * RunFormat.groupBytes
-        let bytes = UnsafeRawBufferPointer(start: start, count: RunFormat.groupBytes)
-        let sum = HashLayout.checksum(bytes)
-        let found = Bytes.load(UInt32.self, bytes, at: HashLayout.checksumPlace(ofGroup: 0))
-        try map.requireReadable()
-        guard sum == found else {
-            throw map.badChecksum("a group of the hash", at: hashStart + group * RunFormat.groupBytes)
-        }
+        let start = hashStart + group * RunFormat.groupBytes
+        let bytes = UnsafeRawBufferPointer(start: base + start, count: RunFormat.groupBytes)
+        let stored = Bytes.load(UInt32.self, bytes, at: HashLayout.checksumPlace(ofGroup: 0))
+        try map.check(HashLayout.checksum(bytes), is: stored, of: "a group of the hash", at: start)
         checkedGroups.insert(group)
     }
 

@@ -23,12 +23,12 @@ struct PieceFooter: Equatable, Sendable {
     var blobs: [BlobUse] = []
     /// The first frame after those of the entries.
     var hashFrame = 1
-    var buckets = 0
     var fencesFrame = 1
 
     var entries: UInt64 { trees.reduce(0) { $0 &+ $1.entries } }
     var marks: UInt64 { trees.reduce(0) { $0 &+ $1.marks } }
     var hashedEntries: UInt64 { trees.reduce(0) { $1.isHashed ? $0 &+ $1.entries : $0 } }
+    private var buckets: UInt64 { (hashedEntries &+ 7) / UInt64(RunFormat.bucketLoad) }
 
     func encoded() -> [UInt8] {
         var writer = ByteWriter()
@@ -44,8 +44,7 @@ struct PieceFooter: Equatable, Sendable {
         writer.append(UInt32(ranges.ranges.count))
         for range in ranges.ranges {
             RunKey(tree: range.tree, bytes: range.lower).encode(to: &writer)
-            writer.append(UInt16(range.upper.count))
-            writer.append(bytes: range.upper)
+            RunKey.encode(range.upper, to: &writer)
         }
         writer.append(UInt32(blobs.count))
         for blob in blobs {
@@ -53,7 +52,7 @@ struct PieceFooter: Equatable, Sendable {
             writer.append(UInt64(blob.byteCount))
         }
         writer.append(UInt32(hashFrame))
-        writer.append(UInt64(buckets))
+        writer.append(buckets)
         writer.append(UInt32(fencesFrame))
         return writer.bytes
     }
@@ -82,11 +81,10 @@ struct PieceFooter: Equatable, Sendable {
             }
         }
         hashFrame = Int(try reader.read(UInt32.self, "the first frame of the hash"))
-        let buckets = try reader.read(UInt64.self, "the number of buckets")
-        guard buckets <= UInt32.max, buckets == (hashedEntries &+ 7) / UInt64(RunFormat.bucketLoad) else {
-            throw reader.malformed("the number of buckets", expected: "that of the entries", found: "\(buckets)")
+        let found = try reader.read(UInt64.self, "the number of buckets")
+        guard found <= UInt32.max, found == buckets else {
+            throw reader.malformed("the number of buckets", expected: "that of the entries", found: "\(found)")
         }
-        self.buckets = Int(buckets)
         fencesFrame = Int(try reader.read(UInt32.self, "the first frame of the fences"))
         try reader.expectEnd("the footer of a piece")
         try checkFrames(reader)

@@ -8,7 +8,7 @@ import StrataSystem
 /// try writer.append(tree: records, key: key, content: .value(value))
 /// let descriptor = try writer.finish()   // the caller syncs the file
 /// ```
-package final class PieceWriter {
+final class PieceWriter {
     private let number: UInt64
     private let owner: RunOwner
     private let hashed: Set<TreeID>
@@ -21,7 +21,7 @@ package final class PieceWriter {
     /// The number of the frame that is being filled.
     @exclusivity(unchecked) private var frameNumber = 1
     @exclusivity(unchecked) private var fencePlaces: [UInt32] = []
-    @exclusivity(unchecked) private var fences: [UInt8] = []
+    @exclusivity(unchecked) private var fences = ByteWriter()
     private var footer = PieceFooter()
     /// The tree of the last entry, which is not in the footer yet.
     @exclusivity(unchecked) private var tree: PieceTree?
@@ -33,7 +33,7 @@ package final class PieceWriter {
     /// - Parameters:
     ///   - file: empty; nothing else writes to it.
     ///   - hashed: the trees whose entries are also found by hash.
-    package init(
+    init(
         _ file: any File, number: UInt64, _ owner: RunOwner, hashed: Set<TreeID>,
         frameBytes: Int = RunFormat.frameBytes
     ) {
@@ -45,18 +45,19 @@ package final class PieceWriter {
     }
 
     /// The bytes that the piece would have if it were finished now, without its footer.
-    package var byteCount: Int {
-        frameNumber * frameBytes + HashLayout(entries: hashes.count).byteCount + fences.count + 4 * fencePlaces.count
+    var byteCount: Int {
+        frameNumber * frameBytes + HashLayout(entries: hashes.count).byteCount + fences.bytes.count
+            + 4 * fencePlaces.count
     }
 
     /// The number of entries so far.
-    package var entries: UInt64 { footer.entries + (tree?.entries ?? 0) }
+    var entries: UInt64 { footer.entries + (tree?.entries ?? 0) }
 
     /// Adds an entry, whose key is not before that of the last one.
     ///
     /// - Throws: ``StrataError`` of the file; also if the entry is out of order or too long, which damaged inputs of a
     ///   merge may cause.
-    package func append(tree id: TreeID, key: UnsafeRawBufferPointer, content: RunContent) throws {
+    func append(tree id: TreeID, key: UnsafeRawBufferPointer, content: RunContent) throws {
         if tree?.id != id { try start(id) } else if Bytes.compare(frame.lastKey, key) > 0 { throw outOfOrder }
         let isHashed = tree?.isHashed == true
         switch content {
@@ -92,7 +93,7 @@ package final class PieceWriter {
     /// Deletes a range of keys in older layers. Ranges may come in any order, before or after entries.
     ///
     /// - Parameter upper: the first key after the range; empty if it reaches to the end of the tree.
-    package func addRange(tree: TreeID, lower: [UInt8], upper: [UInt8]) {
+    func addRange(tree: TreeID, lower: [UInt8], upper: [UInt8]) {
         ranges.append(DeletedRange(tree: tree, lower: lower, upper: upper))
     }
 
@@ -108,12 +109,10 @@ package final class PieceWriter {
     }
 
     private func startFrame(_ id: TreeID, _ key: UnsafeRawBufferPointer) {
-        if first == nil { first = RunKey(tree: id, bytes: [UInt8](key)) }
-        fencePlaces.append(UInt32(fences.count))
-        withUnsafeBytes(of: (id.rawValue.littleEndian, UInt16(key.count).littleEndian)) {
-            fences.append(contentsOf: $0)
-        }
-        fences.append(contentsOf: key)
+        let key = RunKey(tree: id, bytes: [UInt8](key))
+        first = first ?? key
+        fencePlaces.append(UInt32(fences.bytes.count))
+        key.encode(to: &fences)
     }
 
     private func finishFrame() throws {
@@ -159,7 +158,7 @@ package final class PieceWriter {
     // MARK: Finishing
 
     /// Writes the rest of the piece. The file is durable once it is synced.
-    package func finish() throws -> PieceDescriptor {
+    func finish() throws -> PieceDescriptor {
         let last = tree.map { RunKey(tree: $0.id, bytes: [UInt8](frame.lastKey)) }
         if frame.count > 0 { try finishFrame() } else if frameNumber == 1 { try writeHeader() }
         if let tree { footer.trees.append(tree) }
@@ -189,7 +188,6 @@ package final class PieceWriter {
 
     private func writeHash() throws {
         let layout = HashLayout(entries: hashes.count)
-        footer.buckets = layout.buckets
         guard layout.buckets > 0 else { return }
         let buckets = UnsafeMutableRawBufferPointer.allocate(byteCount: layout.byteCount, alignment: 64)
         defer { buckets.deallocate() }
@@ -201,14 +199,14 @@ package final class PieceWriter {
 
     private func writeFences() throws {
         var head = ByteWriter(reserving: 4 + 4 * fencePlaces.count)
-        head.append(UInt32(fences.count))
+        head.append(UInt32(fences.bytes.count))
         for place in fencePlaces { head.append(place) }
         var sum = CRC32C()
         try head.bytes.withUnsafeBytes {
             sum.update($0)
             try output.append($0)
         }
-        try fences.withUnsafeBytes {
+        try fences.bytes.withUnsafeBytes {
             sum.update($0)
             try output.append($0)
         }

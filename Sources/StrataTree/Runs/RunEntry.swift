@@ -45,8 +45,13 @@ package struct RunKey: Hashable, Comparable, Sendable {
 
     func encode(to writer: inout ByteWriter) {
         writer.append(tree.rawValue)
-        writer.append(UInt16(bytes.count))
-        writer.append(bytes: bytes)
+        Self.encode(bytes, to: &writer)
+    }
+
+    /// Appends the length of a key, then its bytes.
+    static func encode(_ key: [UInt8], to writer: inout ByteWriter) {
+        writer.append(UInt16(key.count))
+        writer.append(bytes: key)
     }
 
     init(decoding reader: inout ByteReader) throws {
@@ -60,6 +65,6 @@ package struct RunKey: Hashable, Comparable, Sendable {
             throw reader.malformed(
                 "the length of a key", expected: "at most \(RunFormat.maximumKeyBytes)", found: "\(count)")
         }
-        return try (0..<count).map { _ in try reader.read(UInt8.self, "a key") }
+        return try reader.readBytes(count: UInt64(count), "a key")
     }
 }

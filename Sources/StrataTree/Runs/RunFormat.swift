@@ -32,7 +32,6 @@ package enum RunFormat {
     static let formPlace = 10
     static let checksumPlace = 12
     static let storePlace = 16
-    static let numberPlace = 32
     static let frameBytesPlace = 40
     static let headerEnd = 44
 

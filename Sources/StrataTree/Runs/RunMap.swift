@@ -41,12 +41,17 @@ final class RunMap: Sendable {
             place(of: byte))
     }
 
+    /// The error of bytes that do not follow the format, or that could not be read.
     func malformed(_ found: String, at byte: Int) -> StrataError {
-        StrataError(.malformed, "A file of a run is damaged.", place(of: byte, found))
+        if let missing = guarded?.missingByte { return unreadable(missing) }
+        return StrataError(.malformed, "A file of a run is damaged.", place(of: byte, found))
     }
 
-    func badChecksum(_ part: String, at byte: Int) -> StrataError {
-        StrataError(.badChecksum, "A part of a run does not match its checksum.", place(of: byte, part))
+    /// Requires a checksum or a length of bytes that were just read to be the stored one.
+    func check(_ sum: UInt32, is stored: UInt32, of part: String, at byte: Int) throws {
+        try requireReadable()
+        if sum == stored { return }
+        throw StrataError(.badChecksum, "A part of a run does not match its checksum.", place(of: byte, part))
     }
 
     private func place(of byte: Int, _ found: String? = nil) -> StrataError.Context {

@@ -8,7 +8,7 @@ import StrataModel
 /// try merger.writePiece(to: writer, atMost: 64 << 20)
 /// let piece = try writer.finish()   // with it, the inputs are visible from `merger.consumedUpTo` on
 /// ```
-package struct RunMerger: ~Copyable {
+struct RunMerger: ~Copyable {
     private var queue: MergeQueue
     private let ranges: [DeletedRanges]
     /// True if some entry may be hidden by a range.
@@ -16,14 +16,14 @@ package struct RunMerger: ~Copyable {
     private let kept: DeletedRanges
     private let isOldest: Bool
     /// The first key that no piece has consumed yet; nil at the beginning, and again at the end.
-    package private(set) var consumedUpTo: RunKey?
+    private(set) var consumedUpTo: RunKey?
 
     /// - Parameters:
     ///   - sources: newest first, each at its first entry to merge.
     ///   - ranges: the deleted ranges of each source.
     ///   - start: the key that an interrupted merge consumed up to; the sources are at or after it.
     ///   - isOldest: true if no older layer remains below, so that marks and ranges have nothing to delete.
-    package init(_ sources: [RunCursor], ranges: [DeletedRanges], from start: RunKey? = nil, isOldest: Bool) {
+    init(_ sources: [RunCursor], ranges: [DeletedRanges], from start: RunKey? = nil, isOldest: Bool) {
         assert(sources.count == ranges.count)
         queue = MergeQueue(sources)
         self.ranges = ranges
@@ -37,7 +37,7 @@ package struct RunMerger: ~Copyable {
     /// the ranges among them, too.
     ///
     /// - Parameter convert: returns the content to write, if it is another one: of blobs that are copied.
-    package mutating func writePiece(
+    mutating func writePiece(
         to writer: PieceWriter, atMost limit: Int, _ convert: (BlobReference) throws -> BlobReference = { $0 }
     ) throws {
         let start = consumedUpTo

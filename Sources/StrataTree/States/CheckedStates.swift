@@ -6,7 +6,7 @@ import StrataSystem
 ///
 /// ```swift
 /// guard let checked = try CheckedStates.open(in: path, owner, files: files, isValid: log.has) else { return }
-/// let frames = checked.checkFrames(limit: 100)
+/// let frames = try checked.checkFrames(limit: 100)
 /// ```
 package struct CheckedStates: Sendable {
     /// Oldest first; the last is the newest usable state.
@@ -23,7 +23,7 @@ package struct CheckedStates: Sendable {
     package static func open(
         in path: String, _ owner: RunOwner, files: any FileSystem, isValid: (Position) throws -> Bool
     ) throws -> CheckedStates? {
-        guard let (search, found) = try TreeStore.search(in: path, owner, upTo: .max, files, isValid) else {
+        guard case (var search, let found)? = try TreeStore.search(in: path, owner, upTo: .max, files, isValid) else {
             return nil
         }
         guard let found else {
@@ -50,18 +50,13 @@ package struct CheckedStates: Sendable {
     /// Reads every frame and every long value of the states once, and checks its checksum, its layout, and the order
     /// of its keys. Returns the number of frames, and the errors.
     ///
-    /// - Parameters:
-    ///   - limit: the maximum number of errors.
-    ///   - pulse: called repeatedly; an error that it throws ends the check.
-    package func checkFrames(
-        limit: Int, pulse: () throws -> Void = {}
-    ) throws -> (count: Int, damage: [StrataError]) {
+    /// - Parameter limit: the maximum number of errors.
+    package func checkFrames(limit: Int) throws -> (count: Int, damage: [StrataError]) {
         var (count, damage, checked): (Int, [StrataError], Set<UInt64>) = (0, lost, [])
         for state in states {
             let levels = state.trees.below.levels
             for piece in levels.runs.flatMap(\.run.pieces) where checked.insert(piece.descriptor.number).inserted {
                 for number in 1..<max(1, piece.endFrame) {
-                    try pulse()
                     count += 1
                     do { try levels.check(frame: number, of: piece) } catch let error as StrataError {
                         if damage.count < limit { damage.append(error) }

@@ -2,7 +2,6 @@
 enum KeptPolicy {
     /// Files that only kept states name may have this size, or a quarter of the files of the newest state.
     static let smallBytes = 16 << 20
-    static let maximumKept = 24
 
     /// - Parameters:
     ///   - candidates: in ascending order.
@@ -17,8 +16,6 @@ enum KeptPolicy {
             let age = offset &- kept[index + 1].position.offset
             if gap <= age / 2 { kept.remove(at: index) } else { index += 1 }
         }
-        let limit = min(max(limit, 0), maximumKept)
-        if kept.count > limit { kept.removeFirst(kept.count - limit) }
-        return kept
+        return Array(kept.suffix(limit))
     }
 }

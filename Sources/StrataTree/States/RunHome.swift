@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// The place of the files of a store's runs.
@@ -60,27 +59,5 @@ struct RunHome: Sendable {
     /// The number in the name of a file; nil for other files.
     static func number(of name: String, _ use: Use) -> UInt64? {
         NumberedName(suffix: ".\(use.rawValue)").number(in: name)
-    }
-}
-
-/// The files of a run that is being written.
-final class RunDraft {
-    private let home: RunHome
-    private let takeNumber: () -> UInt64
-    private var created: [(number: UInt64, use: RunHome.Use)] = []
-
-    init(_ home: RunHome, takeNumber: @escaping () -> UInt64) {
-        self.home = home
-        self.takeNumber = takeNumber
-    }
-
-    func create(_ use: RunHome.Use) throws -> (file: any File, number: UInt64) {
-        let number = takeNumber()
-        created.append((number, use))
-        return (try home.create(number, use), number)
-    }
-
-    func remove() {
-        for (number, use) in created { home.remove(number, use) }
     }
 }

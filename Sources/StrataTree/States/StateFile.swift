@@ -90,7 +90,7 @@ extension StateFile {
         guard opaqueBytes <= Self.maximumOpaqueBytes else {
             throw reader.malformed("opaque bytes", expected: "at most \(Self.maximumOpaqueBytes)")
         }
-        opaque = try (0..<opaqueBytes).map { _ in try reader.read(UInt8.self, "opaque bytes") }
+        opaque = try reader.readBytes(count: UInt64(opaqueBytes), "opaque bytes")
         trees = []
         for _ in 0..<(try reader.read(UInt32.self, "trees")) {
             let id = TreeID(rawValue: try reader.read(UInt16.self, "tree"))

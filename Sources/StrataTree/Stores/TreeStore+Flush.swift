@@ -2,19 +2,16 @@ import StrataModel
 import StrataSystem
 
 extension TreeStore {
-    /// The states whose generations are complete and wait to be written as runs, oldest first.
-    package var waiting: [Snapshot] {
-        state.withLock { state in
-            let frozen = state.newest.below.frozen
-            return frozen.indices.reversed().map { index in
-                Snapshot(
-                    top: frozen[index], below: Below(frozen: Array(frozen[(index + 1)...]), levels: state.levels))
-            }
-        }
+    /// The oldest state whose generation is complete and waits to be written as a run; nil if none waits.
+    package func nextToFlush() -> Snapshot? {
+        let below = snapshot().below
+        return below.frozen.last.map { Snapshot(top: $0, below: Below(levels: below.levels)) }
     }
 
-    /// The first of them; nil if none waits.
-    package func nextToFlush() -> Snapshot? { waiting.first }
+    /// The folded offsets of a tree in the states that wait.
+    package func waitingOffsets(_ id: TreeID) -> [UInt64] {
+        snapshot().below.frozen.map { $0.roots[id].foldedOffset }
+    }
 
     /// The number of generations that wait to be written.
     package var waitingGenerations: Int { state.withLock { $0.newest.below.frozen.count } }
@@ -84,8 +81,13 @@ extension TreeStore {
         try durable.withLock { durable in
             // Another thread may have written it meanwhile.
             if state.withLock({ $0.levels.flushed >= snapshot.top.epoch }) { return }
+            let byteCount = snapshot.top.generation.byteCount
+            guard home.hasRoom(byteCount) else {
+                throw StrataError(
+                    .noSpace, "The disk has no room for a run of the views.", .init(expected: "\(byteCount) bytes"))
+            }
             install(
-                try drafting(snapshot.top.generation.byteCount) { draft in
+                try drafting { draft in
                     let written = try write(snapshot.top, draft)
                     let (levels, nextNumber) = state.withLock { state in
                         let flushed = snapshot.top.epoch
@@ -101,11 +103,7 @@ extension TreeStore {
     }
 
     /// Writes files of runs. Those of an attempt that fails are removed, since each attempt makes new ones.
-    func drafting(_ byteCount: Int, _ write: (RunDraft) throws -> Levels) throws -> Levels {
-        guard home.hasRoom(byteCount) else {
-            throw StrataError(
-                .noSpace, "The disk has no room for a run of the views.", .init(expected: "\(byteCount) bytes"))
-        }
+    func drafting(_ write: (RunDraft) throws -> Levels) throws -> Levels {
         let draft = RunDraft(home) { self.takeNumber() }
         do { return try write(draft) } catch {
             draft.remove()

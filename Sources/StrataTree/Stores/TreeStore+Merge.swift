@@ -36,7 +36,7 @@ extension TreeStore {
         try durable.withLock { durable in
             let levels = state.withLock { $0.levels }
             guard let plan = plan(levels, isAtRest: isAtRest) else { return false }
-            let merged = try drafting(0) { draft in
+            let merged = try drafting { draft in
                 let merged = try merge(plan, of: levels, draft)
                 try durable.rewrite(merged, nextNumber: state.withLock { $0.nextNumber })
                 return merged
@@ -52,11 +52,6 @@ extension TreeStore {
         for use in RunHome.Use.allCases {
             for number in levels.numbers(of: use).subtracting(kept.numbers(of: use)) { home.remove(number, use) }
         }
-    }
-
-    /// Merges everything into one run, for stores that are only read from then on.
-    package func mergeAll() throws {
-        while try mergeStep(isAtRest: true) {}
     }
 
     private func merge(_ plan: MergePlan, of levels: Levels, _ draft: RunDraft) throws -> Levels {

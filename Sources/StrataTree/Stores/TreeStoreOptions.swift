@@ -15,7 +15,7 @@ package struct TreeStoreOptions: Sendable, Hashable {
     /// The address space of a generation, which a single large commit may use up; only tests change it.
     package var reservedBytes = 16 << 30
     /// The size of a frame; only tests change it.
-    package var frameBytes = 16_384
+    package var frameBytes = RunFormat.frameBytes
 
     package init() {}
 }

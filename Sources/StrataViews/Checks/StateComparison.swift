@@ -1,23 +1,26 @@
 import StrataModel
 import StrataTree
 
-/// Compares the trees of a state, entry by entry, with those that the log yields.
-final class StateComparison {
-    /// The number of entries between two calls of `pulse`.
-    private static let pulsedEntries = 4_096
+extension Views {
+    /// Compares every entry of a state with that of another, folded from the log. Rows of indexes are compared with the
+    /// records.
+    package static func compare(_ found: Snapshot, with truth: Snapshot) throws -> ScrubReport {
+        try StateComparison(of: found, with: truth).run()
+    }
+}
 
+/// Compares the trees of a state, entry by entry, with those that the log yields.
+private final class StateComparison {
     private let found: Snapshot
     private let truth: Snapshot
-    private let pulse: () throws -> Void
     /// The offset up to which rows of assets may be missing in one of the states, which was folded from a base or
     /// pruned to it.
     private let prunedOffset: UInt64
     private var report = ScrubReport()
 
-    init(of found: Snapshot, with truth: Snapshot, _ pulse: @escaping () throws -> Void = {}) {
+    init(of found: Snapshot, with truth: Snapshot) {
         self.found = found
         self.truth = truth
-        self.pulse = pulse
         let pruned = (found.foldedOffset(ViewTree.prunedAssets), truth.foldedOffset(ViewTree.prunedAssets))
         prunedOffset = pruned.0 == pruned.1 ? 0 : max(pruned.0, pruned.1)
     }
@@ -39,7 +42,7 @@ final class StateComparison {
         let truth = truth.cursor(id)
         var isThere = try truth.seekFirst()
         try found.scan(id) { key, row in
-            try countEntry()
+            report.entryCount += 1
             // The order of the expected entry relative to this one; if there is none, it counts as later.
             var order = 1
             while isThere {
@@ -65,22 +68,15 @@ final class StateComparison {
         }
     }
 
-    private func countEntry() throws {
-        report.entryCount += 1
-        if report.entryCount % Self.pulsedEntries == 0 { try pulse() }
-    }
-
     // MARK: Indexes
 
     /// Looks up the rows that the records yield, and searches for surplus rows if there are more. Rows of indexes that
     /// are being removed are ignored.
     private func compareIndexes(_ catalog: IndexCatalog) throws {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        var (presentCount, recordCount) = (0, 0)
+        var presentCount = 0
         let rows = try TrueRows(catalog, truth)
         try truth.scan(ViewTree.records) { record, state in
-            recordCount += 1
-            if recordCount % Self.pulsedEntries == 0 { try pulse() }
             try rows.forEachRow(of: record, state) { row in
                 if try found.get(ViewTree.index, row, { _ in }) != nil {
                     presentCount += 1
@@ -93,7 +89,7 @@ final class StateComparison {
         var foundCount = 0
         let outdated = Set(catalog.outdated)
         try found.scan(ViewTree.index) { row, _ in
-            try countEntry()
+            report.entryCount += 1
             if try !outdated.contains(IndexID.start(ofRow: row).id) { foundCount += 1 }
             return true
         }

@@ -18,7 +18,7 @@ package struct IndexCatalog: Sendable, Hashable {
     package init(_ trees: some TreeReading) throws { try self.init(trees, from: nil, to: nil) }
 
     /// Reads the indexes of one record type.
-    init(_ trees: some TreeReading, of type: UInt64) throws {
+    package init(_ trees: some TreeReading, of type: UInt64) throws {
         self = try ViewKeys.withBounds(ofNumber: type) { try IndexCatalog(trees, from: $0, to: $1) }
     }
 
@@ -75,19 +75,5 @@ package struct IndexCatalog: Sendable, Hashable {
         for (id, progress) in catalog.progress where progress != .leaving && !asked.contains(id) {
             try put(id, .leaving, in: fork)
         }
-    }
-}
-
-extension Snapshot {
-    /// Returns the indexes of a record type that are ready.
-    package func readyIndexes(ofType type: UInt64) throws -> Set<IndexID> {
-        var ready: Set<IndexID> = []
-        try ViewKeys.withBounds(ofNumber: type) { lower, upper in
-            try scan(ViewTree.indexCatalog, from: lower, to: upper) { key, row in
-                if try IndexProgress(row: row) == .ready { ready.insert(try IndexID(key: key)) }
-                return true
-            }
-        }
-        return ready
     }
 }

@@ -35,7 +35,7 @@ extension Views {
                     let beginning = nearest.store.snapshot().foldedOffset(ViewTree.records)
                     try Replay(log: log, trees: nearest.store).run(progress: progress)
                     opened = OpenedViews(
-                        views: Views(trees: nearest.store, log: log), finding: .whole, reasons: states.reasons,
+                        views: Views(trees: nearest.store, log: log), finding: nearest.finding, reasons: states.reasons,
                         beginning: beginning)
                 }
             }

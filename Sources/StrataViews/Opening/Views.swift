@@ -29,25 +29,20 @@ package final class Views: Sendable {
     package static func owner(_ store: Identifier) -> RunOwner { RunOwner(store: store, form: form) }
 
     /// Empty trees that leave no files.
-    package static func emptyTrees(
-        of store: Identifier = .zero, options: TreeStoreOptions = TreeStoreOptions()
-    ) throws -> TreeStore {
-        try TreeStore.inMemory(owner(store), hashed: hashed, options: options)
+    package static func emptyTrees(options: TreeStoreOptions = TreeStoreOptions()) throws -> TreeStore {
+        try TreeStore.inMemory(owner(.zero), hashed: hashed, options: options)
     }
 
     /// Creates views in memory that leave no files.
-    package static func inMemory(
-        _ log: any EventLog, options: TreeStoreOptions = TreeStoreOptions(),
-        progress: (Replay.Progress) -> Void = { _ in }
-    ) throws -> Views {
+    package static func inMemory(_ log: any EventLog, options: TreeStoreOptions = TreeStoreOptions()) throws -> Views {
         let views = Views(trees: try emptyTrees(options: options), log: log)
-        try Replay(log: log, trees: views.trees).run(progress: progress)
+        try Replay(log: log, trees: views.trees).run()
         return views
     }
 
     /// Notes the positions of the generations that wait: until one is written, a compaction may remove its commits.
     func noteWaiting() {
-        let offsets = trees.waiting.map { $0.foldedOffset(ViewTree.records) }
+        let offsets = trees.waitingOffsets(ViewTree.records)
         chains.withLock { known in
             known = offsets.reduce(into: [:]) { $0[$1] = known[$1] ?? (try? log.chain(at: $1)) }
         }

@@ -34,7 +34,8 @@ extension Store {
 
     /// Returns the entries of the present state that differ from those that the log yields.
     func differencesFromLog() throws -> [ScrubReport.Difference] {
-        let folded = try Views.inMemory(log).trees.snapshot()
-        return try Views.compare(snapshot().trees, with: folded).differences
+        let (trees, folded) = (views.trees.snapshot(), try Views.emptyTrees())
+        try Replay(log: log, trees: folded).run(upTo: trees.foldedOffset(ViewTree.records))
+        return try Views.compare(trees, with: folded.snapshot()).differences
     }
 }

@@ -33,7 +33,7 @@ struct TreeIdentityTests {
         for key in UInt8(2)..<9 {
             let before = store.snapshot()
             try store.settle()
-            try store.mergeAll()
+            while try store.mergeStep(isAtRest: true) {}
             #expect(store.snapshot().shares(Self.id, with: before))
             #expect(try store.snapshot().entries(Self.id) == before.entries(Self.id))
             let next = try change(store, key)

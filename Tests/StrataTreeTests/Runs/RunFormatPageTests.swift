@@ -25,7 +25,7 @@ struct RunFormatPageTests {
     func header() throws {
         let places = [
             0, RunFormat.versionPlace, RunFormat.formPlace, RunFormat.checksumPlace, RunFormat.storePlace,
-            RunFormat.numberPlace, RunFormat.frameBytesPlace,
+            RunFormat.storePlace + 16, RunFormat.frameBytesPlace,
         ]
         let sizes = zip(places.dropFirst() + [RunFormat.headerEnd], places).map { $0 - $1 }
         #expect(try rows(0) == zip(places, sizes).map { [$0, $1] })

@@ -116,7 +116,7 @@ struct StateSpaceTests {
                 }
             }
         }
-        try store.mergeAll()
+        while try store.mergeStep(isAtRest: true) {}
         #expect(store.state.withLock { $0.levels.runs.allSatisfy { $0.run.visibleFrom == nil } })
         let entries = try store.snapshot().entries(Self.id)
         #expect(entries.count == 1_000 && entries.allSatisfy { $0[1] == bytes(900, of: 7) })
@@ -191,7 +191,7 @@ struct StateSpaceTests {
     func steps() throws {
         for start in stride(from: 0, to: 200, by: 10) { try write(start..<start + 10) }
         for rest in 0..<3 { try write((0..<200).filter { $0 % 4 == rest }, merges: false) }
-        try store.mergeAll()
+        while try store.mergeStep(isAtRest: true) {}
         // Now the base uses a quarter of each of the first files: the next merge into it copies them.
         try write(200..<220, merges: false)
         var known = try sizes(.blob)

@@ -1,0 +1,5 @@
+/// A run of a state, with the level that decides when it is merged.
+struct LeveledRun: Sendable {
+    let run: Run
+    let level: RunLevel
+}
