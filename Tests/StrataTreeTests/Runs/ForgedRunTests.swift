@@ -25,8 +25,7 @@ struct ForgedRunTests {
         let fork = try store.fork()
         for key in [first, second] { try fork.put(StateStory.id, key, bytes(150, of: 1)) }
         try store.publish(fork)
-        try store.freeze()
-        try store.flush(try #require(store.nextToFlush()), at: Position(offset: 1, chain: 1), opaque: [])
+        try store.flushAll(at: 1)
     }
 
     /// Replaces the key of the second frame, and its fence if asked to.

@@ -23,9 +23,7 @@ struct StateDamageTests {
             try fork.put(StateStory.id, [number, 7], [UInt8](repeating: number, count: number == 9 ? 1_500 : 20))
         }
         try store.publish(fork)
-        try store.freeze()
-        let waiting = try #require(store.nextToFlush())
-        try store.flush(waiting, at: Position(offset: 1, chain: 1), opaque: [5])
+        try store.flushAll(at: 1, opaque: [5])
         return (disk, try store.snapshot().entries(StateStory.id))
     }
 
@@ -107,8 +105,7 @@ struct StateDamageTests {
             let fork = try store.fork()
             try fork.put(StateStory.id, [UInt8(offset)], bytes(1_500, of: UInt8(offset)))
             try store.publish(fork)
-            try store.freeze()
-            try store.flush(try #require(store.nextToFlush()), at: Position(offset: offset, chain: 1), opaque: [])
+            try store.flushAll(at: offset)
         }
         func checked() throws -> CheckedStates {
             try #require(try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: disk) { _ in true })
@@ -255,8 +252,7 @@ struct StateDamageTests {
         let fork = try store.fork()
         for number in 0..<100 { try fork.put(StateStory.id, bigEndian(number), bytes(900, of: UInt8(number + 1))) }
         try store.publish(fork)
-        try store.freeze()
-        try store.flush(try #require(store.nextToFlush()), at: Position(offset: 1, chain: 1), opaque: [])
+        try store.flushAll(at: 1)
         let snapshot = store.snapshot()
         let cursor = snapshot.cursor(StateStory.id)
         // Everything was read, and is checked no more.
@@ -288,8 +284,7 @@ struct StateDamageTests {
         let fork = try store.fork()
         for number in 0..<60 { try fork.put(StateStory.id, bigEndian(number), bytes(900, of: 1)) }
         try store.publish(fork)
-        try store.freeze()
-        try store.flush(try #require(store.nextToFlush()), at: Position(offset: 1, chain: 1), opaque: [])
+        try store.flushAll(at: 1)
         let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
         try disk.flipBit(path, byte: frame * RunFormat.frameBytes + 100, bit: 1)
         let states = try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: disk) { _ in true }

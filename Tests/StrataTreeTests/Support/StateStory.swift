@@ -87,8 +87,9 @@ struct StateStory {
 
     /// True if a state on disk names a file.
     static func isNamed(_ path: String, on disk: SimulatedDisk) -> Bool {
-        let states = disk.paths.filter { DurableStates.sequence(of: String($0.split(separator: "/").last ?? "")) != nil }
+        func name(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
+        let states = disk.paths.filter { DurableStates.sequence(of: name($0)) != nil }
         let files = states.compactMap { path in (try? disk.content(of: path)).flatMap { try? StateFile.decode($0) } }
-        return names(in: files).contains(String(path.split(separator: "/").last ?? ""))
+        return names(in: files).contains(name(path))
     }
 }
