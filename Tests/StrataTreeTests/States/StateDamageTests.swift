@@ -213,6 +213,41 @@ struct StateDamageTests {
         #expect(checked?.finding == .olderState && checked?.states.last?.state.position.offset == 1)
     }
 
+    @Test("What a later release wrote is left alone by an opening")
+    func laterVersion() throws {
+        let (disk, expected) = try written()
+        let path = try #require(disk.paths.first { $0.contains("/state-") })
+        let bytes = try disk.content(of: path)
+        var later = bytes.dropLast(4)
+        later[8] = 2
+        let sum = later.withUnsafeBytes { CRC32C.checksum($0) }
+        disk.setContent(later + withUnsafeBytes(of: sum.littleEndian) { [UInt8]($0) }, of: path)
+        let paths = disk.paths
+        let opened = try StateStory.open(disk, Self.options)
+        #expect(opened.finding == .otherForm && opened.state == nil && opened.reasons.map(\.code) == [.newerFormat])
+        #expect(disk.paths == paths)
+        disk.setContent(bytes, of: path)
+        #expect(try entries(on: disk) == expected)
+    }
+
+    @Test("Each state that is kept opens with the entries of its offset")
+    func keptStates() throws {
+        var story = try StateStory(seed: 2)
+        for _ in 0..<40 {
+            try story.change(20)
+            try story.write()
+        }
+        let states = try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: story.disk) { _ in true }
+        let checked = try #require(states)
+        #expect(checked.states.count > 8 && checked.states.count < 40)
+        for (state, trees) in checked.states {
+            let model = try #require(story.models[state.position.offset])
+            let expected = model.sortedKeys.map { [$0, model[$0] ?? []] }
+            #expect(try trees.entries(StateStory.id) == expected, "\(state.position.offset)")
+        }
+        #expect(try checked.checkFrames(limit: 9).damage.isEmpty)
+    }
+
     @Test("A number that a state names is not given again, even if its file is lost")
     func numbers() throws {
         let (disk, _) = try written()
