@@ -153,7 +153,8 @@ let package = Package(
             ]),
         .testTarget(
             name: "StrataTreeTests",
-            dependencies: ["StrataModel", "StrataSystem", "StrataTree", "TestSupport", "reader-child"]),
+            dependencies: ["StrataModel", "StrataSystem", "StrataTree", "TestSupport", "reader-child"],
+            exclude: ["Golden"]),
         .testTarget(
             name: "StrataViewsTests",
             dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "TestSupport"]),

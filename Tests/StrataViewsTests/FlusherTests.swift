@@ -235,6 +235,69 @@ struct FlusherTests {
         try flusher.stop()
     }
 
+    /// Views with so many runs that a writer waits for a merge.
+    private func crowded(_ log: SegmentedLog, _ history: inout NoteHistory) throws -> Views {
+        let views = try open(log).views
+        while !views.trees.isCrowded {
+            try history.append(1, to: log)
+            try Replay(log: log, trees: views.trees).run()
+            try views.settle()
+        }
+        #expect(log.end.offset == 25)
+        return views
+    }
+
+    @Test("A writer waits while there are more than 24 runs, and goes on when they are merged")
+    func manyRuns() throws {
+        var history = NoteHistory(seed: 1)
+        let views = try crowded(openLog(), &history)
+        let isFree = Monitor(false)
+        disk.beforeCall = { kind, path in
+            if kind == .create, path.contains("/views/") { isFree.wait { $0 ? () : nil } }
+        }
+        let flusher = try Flusher(views)
+        #expect(!flusher.awaitRoom(milliseconds: 1) && views.trees.isCrowded)
+        isFree.withLock { $0 = true }
+        isFree.notifyAll()
+        #expect(flusher.awaitRoom(milliseconds: 20_000) && !views.trees.isCrowded)
+        try flusher.stop()
+        disk.beforeCall = nil
+    }
+
+    @Test("While merges fail nobody waits for them, and they are tried again")
+    func failingMerges() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try crowded(log, &history)
+        disk.fail(.create, from: 1, with: .errno(28), on: Self.path + "/views")
+        let flusher = try Flusher(views)
+        #expect(flusher.awaitRoom(milliseconds: 20_000) && views.trees.isCrowded)
+        #expect((flusher.failure as? StrataError)?.code == .noSpace)
+        disk.heal()
+        try history.append(1, to: log)
+        try follow(log, views, flusher)
+        try views.trees.freeze()
+        flusher.didPublish()
+        #expect(eventually { views.trees.durablePosition?.offset == 26 && !views.trees.isCrowded })
+        #expect(eventually { flusher.failure == nil })
+        try flusher.stop()
+    }
+
+    @Test("Opening merges what are too many runs, but a merge that fails prevents no opening")
+    func openingManyRuns() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let digests = try crowded(log, &history).trees.snapshot().digests()
+        disk.fail(.create, from: 1, with: .errno(28), on: Self.path + "/views")
+        let crowded = try open(log)
+        #expect(crowded.views.trees.isCrowded && crowded.reasons.map(\.code) == [.noSpace])
+        disk.heal()
+        let opened = try open(log)
+        #expect(!opened.views.trees.isCrowded && opened.finding == .whole && opened.reasons.isEmpty)
+        #expect(try opened.views.trees.snapshot().digests() == digests)
+        #expect(try open(log).views.trees.snapshot().digests() == digests)
+    }
+
     @Test("A flush that fails is reported, tried again, and forgotten when that succeeds")
     func failure() throws {
         let log = try openLog()

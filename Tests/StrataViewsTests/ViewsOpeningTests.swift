@@ -76,6 +76,18 @@ struct ViewsOpeningTests {
         try expectTruth(second, log)
     }
 
+    @Test("If the newest state is damaged, opening takes the one before it and folds what follows")
+    func olderState() throws {
+        var (log, history) = try stated(40, seed: 1)
+        try history.append(7, to: log)
+        try openViews(log, disk).views.settle()
+        #expect(try openViews(log, disk).beginning == 47)
+        try disk.flipBit(try #require(disk.paths.last { $0.contains("/state-") }), byte: 40, bit: 1)
+        let opened = try openViews(log, disk)
+        #expect(opened.finding == .olderState && opened.beginning == 40 && opened.reasons.count == 1)
+        try expectTruth(opened, log)
+    }
+
     @Test("A state is never ahead of what the log has synced: a flush syncs it")
     func aheadOfLog() throws {
         let log = try SegmentedLog.open(
@@ -97,7 +109,7 @@ struct ViewsOpeningTests {
 
     /// Replaces the files of the views.
     private func put(_ files: [String: [UInt8]], on disk: SimulatedDisk) throws {
-        for path in disk.paths where path.hasPrefix(Self.views + "/") { try disk.removeFile(path) }
+        try disk.removeFiles(in: Self.views)
         for (path, bytes) in files { disk.setContent(bytes, of: path) }
     }
 
@@ -275,15 +287,20 @@ struct ViewsOpeningTests {
     /// The bytes of all files of the views.
     private func byteCount(_ disk: SimulatedDisk) throws -> Int { try files(disk).values.reduce(0) { $0 + $1.count } }
 
+    /// A log, closed, whose views are folded from a base.
+    private func makeBase(_ count: Int, seed: UInt64) throws {
+        let log = try openLog(disk)
+        var history = NoteHistory(seed: seed)
+        try history.append(count, to: log)
+        let state = try Views.inMemory(log).trees.snapshot()
+        var scan = try BaseScan(state, chain: log.chain(at: UInt64(count)))
+        try log.adopt(try log.writeBase(at: UInt64(count)) { try scan.next().map { $0[...] } })
+        try log.close()
+    }
+
     @Test("What is folded from a base is durable before the store is open, however often power goes")
     func baseIsDurable() throws {
-        let log = try openLog(disk)
-        var history = NoteHistory(seed: 11)
-        try history.append(300, to: log)
-        let state = try Views.inMemory(log).trees.snapshot()
-        var scan = try BaseScan(state, chain: log.chain(at: 300))
-        try log.adopt(try log.writeBase(at: 300) { try scan.next().map { $0[...] } })
-        try log.close()
+        try makeBase(300, seed: 11)
         var small = self
         small.options.generationBytes = 32 << 10
         var (current, sizes) = (disk, [Int]())
@@ -369,6 +386,49 @@ struct ViewsOpeningTests {
         disk.heal()
         try opened.views.settle()
         #expect(try openViews(log, disk).beginning == 400)
+    }
+
+    private static let changes: Set<SimulatedDisk.CallKind> = [
+        .create, .write, .rename, .remove, .syncData, .syncDirectory, .truncate, .allocate, .makeDirectory,
+    ]
+
+    @Test("Before each changing call of an opening power may go: the next one comes to the same", arguments: [0, 100])
+    func powerLossWhileOpening(stated count: Int) throws {
+        if count == 0 {
+            try makeBase(150, seed: 12)
+        } else {
+            var (log, history) = try stated(count, seed: 12)
+            try history.append(150 - count, to: log)
+            try log.close()
+        }
+        var small = self
+        small.options.generationBytes = 16 << 10
+        let log = try openLog(disk)
+        let survivors = Lock<[(step: String, disk: SimulatedDisk)]>([])
+        disk.beforeCall = { [weak disk] kind, path in
+            guard let disk, Self.changes.contains(kind), path.contains("/views") else { return }
+            for way in SimulatedDisk.PowerLoss.allCases {
+                survivors.withLock { survivors in
+                    let left = disk.afterPowerLoss(seed: UInt64(survivors.count), keeping: way)
+                    survivors.append(("\(kind) of \(path), \(way)", left))
+                }
+            }
+        }
+        #expect(try small.openViews(log, disk).views.trees.durablePosition?.offset == 150)
+        disk.beforeCall = nil
+        let expected = try truth(log)
+        var beginnings: Set<UInt64> = []
+        for (step, left) in survivors.withLock({ $0 }) {
+            let log = try openLog(left)
+            let opened = try openViews(log, left)
+            #expect(try everything(opened) == expected, "before \(step)")
+            beginnings.insert(opened.beginning)
+            try opened.views.settle()
+            let again = try openViews(log, left)
+            #expect(again.finding == .whole && again.beginning == 150, "before \(step)")
+            #expect(try everything(again) == expected, "before \(step)")
+        }
+        #expect(survivors.withLock { $0.count } > 20 && beginnings == [UInt64(count), 150])
     }
 
     @Test("Power may go at any moment: what comes back is what the log has")

@@ -3,6 +3,8 @@ import StrataLog
 import StrataModel
 import StrataStore
 import StrataSystem
+import StrataTree
+import StrataViews
 import TestSupport
 import Testing
 
@@ -216,10 +218,46 @@ import Testing
         #expect((found["reasons"] as? [Any])?.isEmpty == false)
     }
 
+    @Test func levelsOfMerges() throws {
+        let id = try LogReader.open(at: fixture.path).identity.storeID
+        let opened = try TreeStore.open(in: fixture.path, Views.owner(id), hashed: Views.hashed) { _ in true }
+        let (trees, state) = (opened.store, try #require(opened.state))
+        func flush(_ count: Int) throws {
+            for _ in 0..<count {
+                let fork = try trees.fork()
+                try [7 as UInt8].withUnsafeBytes { try fork.put(TreeID(rawValue: 999), $0, $0) }
+                try trees.publish(fork)
+                try trees.freeze()
+                let waiting = try #require(trees.nextToFlush())
+                try trees.flush(waiting, at: state.position, opaque: state.opaque)
+            }
+        }
+        try trees.mergeAll()
+        try flush(8)
+        while try trees.mergeStep(isAtRest: false) {}
+        try flush(2)
+        let found = try found()
+        let levels = try #require(found["levels"] as? [[String: Any]])
+        try PromisedKeys.expectAll(of: "A level of views", in: levels)
+        #expect(levels.map { $0["level"] as? String } == ["flushed", "middle", "base"])
+        #expect(levels.map { $0["runs"] as? Int } == [2, 1, 1])
+        let bytes = levels.map { $0["bytes"] as? Int ?? 0 }
+        let (flushed, written) = (found["flushedBytes"] as? Int ?? 0, found["writtenBytes"] as? Int ?? 0)
+        #expect(bytes[0] > 0 && bytes[1] > 0 && bytes[2] > bytes[1] && written >= flushed + bytes[1] + bytes[2])
+        let tenths = 10 * written / max(1, flushed)
+        #expect(
+            try line("levels") == """
+                levels      flushed 2 runs, \(bytes[0]) bytes; middle 1 run, \(bytes[1]) bytes; \
+                base 1 run, \(bytes[2]) bytes; \(tenths / 10).\(tenths % 10) bytes written for each byte flushed
+                """)
+        #expect(found["finding"] as? String == "whole" && found["offset"] as? Int == 5)
+    }
+
     @Test func damagedStates() throws {
         for path in try paths("state-") { try change(path, at: 40) { ~$0 } }
         let found = try found()
-        #expect(found["finding"] as? String == "damaged" && found["offset"] is NSNull)
+        #expect(found["finding"] as? String == "damaged" && found["offset"] is NSNull && found["levels"] is NSNull)
+        #expect(try line("levels") == nil)
         #expect(try line("views")?.hasPrefix("views       no usable state, they are damaged") == true)
         #expect(try line("names") == "names       2 users, 5 zones, 4 record types, 10 fields")
     }

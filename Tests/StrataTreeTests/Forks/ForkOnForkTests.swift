@@ -51,6 +51,34 @@ struct ForkOnForkTests {
         #expect(try values(upper) == [2])
     }
 
+    @Test("Canary: the pages of a state are used again only if its pin is lost", arguments: [false, true])
+    func lostPin(isLost: Bool) throws {
+        let store = try store(entries: 60)
+        let held = store.snapshot()
+        let generation = held.top.generation
+        let root = generation.page(held.roots[Self.id].page)
+        try #require(root.level == 1)
+        let numbers = (0..<root.count).map { root.child($0) }
+        /// The bytes of the leaves. Reading the entries could lead anywhere.
+        func leaves() -> [[UInt8]] {
+            numbers.map {
+                [UInt8](UnsafeRawBufferPointer(start: generation.address($0), count: PageLayout.pageBytes))
+            }
+        }
+        let before = leaves()
+        if isLost { generation.unpin(held.epoch) }
+        for byte in UInt8(2)...6 {
+            let fork = try store.fork()
+            try fill(fork, byte)
+            try store.publish(fork)
+        }
+        #expect(try store.snapshot().entries(Self.id).allSatisfy { $0[1] == bytes(300, of: 6) })
+        #expect((leaves() != before) == isLost)
+        // It is unpinned once more when it goes.
+        if isLost { generation.pin(held.epoch) }
+        withExtendedLifetime(held) {}
+    }
+
     @Test("A published fork still reads what it was, however much others change", arguments: [false, true])
     func publishedForkReads(isLayered: Bool) throws {
         let store = try store(entries: 60, isLayered: isLayered)

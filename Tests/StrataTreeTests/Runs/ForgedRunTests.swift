@@ -25,8 +25,7 @@ struct ForgedRunTests {
         let fork = try store.fork()
         for key in [first, second] { try fork.put(StateStory.id, key, bytes(150, of: 1)) }
         try store.publish(fork)
-        try store.freeze()
-        try store.flush(try #require(store.nextToFlush()), at: Position(offset: 1, chain: 1), opaque: [])
+        try store.flushAll(at: 1)
     }
 
     /// Replaces the key of the second frame, and its fence if asked to.
@@ -51,12 +50,11 @@ struct ForgedRunTests {
     func layout() throws {
         try write(Self.a, Self.z)
         let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
-        var content = try disk.content(of: path)
-        let slot = 512 + RunFormat.frameHeaderBytes + Int(content[512 + RunFormat.prefixBytesPlace])
-        (content[slot], content[slot + 1]) = (0xFF, 0xFF)
-        let sum = content[516..<768].withUnsafeBytes { CRC32C.checksum($0) }
-        content.replaceSubrange(512..<516, with: withUnsafeBytes(of: sum.littleEndian) { [UInt8]($0) })
-        disk.setContent(content, of: path)
+        try forge { run in
+            let slot = 512 + RunFormat.frameHeaderBytes + Int(run[512 + RunFormat.prefixBytesPlace])
+            (run[slot], run[slot + 1]) = (0xFF, 0xFF)
+            run.sealFrame(2)
+        }
         let snapshot = try StateStory.open(disk, options).store.snapshot()
         let error = #expect(throws: StrataError.self) { try snapshot.entries(StateStory.id) }
         #expect(error?.context.path == path && error?.context.position == 512 && error?.context.page == 0)

@@ -47,6 +47,11 @@ struct RunMergerTests {
             #expect(found.entries == expected.entries)
             for key in generator.keys { #expect(found.isDeleted(key) == expected.isDeleted(key)) }
             #expect(!isOldest || merged.marks == 0 && merged.ranges.isEmpty)
+            for piece in merged.pieces {
+                let content = try trial.disk.content(of: trial.path(piece.descriptor.number))
+                let hashedEntries = try ForgedRun(content, frameBytes: frameBytes).hashedEntries
+                #expect(hashedEntries == piece.footer.hashedEntries)
+            }
         }
     }
 

@@ -27,9 +27,7 @@ struct StateCrashTests {
         let fork = try opened.store.fork()
         try fork.put(StateStory.id, [1], [2])
         try opened.store.publish(fork)
-        try opened.store.freeze()
-        let waiting = try #require(opened.store.nextToFlush())
-        try opened.store.flush(waiting, at: Position(offset: 1_000, chain: 1), opaque: [])
+        try opened.store.flushAll(at: 1_000)
         #expect(try StateStory.unnamedFiles(opened.store, on: disk) == [], "\(step)")
         #expect(try StateStory.open(disk).state?.position.offset == 1_000, "\(step)")
     }
@@ -208,10 +206,7 @@ struct StateCrashTests {
             let fork = try store.fork()
             try fork.put(StateStory.id, [UInt8(offset)], [1])
             try store.publish(fork)
-            try store.freeze()
-            let waiting = try #require(store.nextToFlush())
-            try store.flush(
-                waiting, at: Position(offset: offset, chain: 1), opaque: [], floor: offset == 9 ? floor : 0)
+            try store.flushAll(at: offset, floor: offset == 9 ? floor : 0)
         }
         let expected: [UInt64] = floor > 3 ? [] : [3]
         #expect(store.durable.withLock { $0.kept.map(\.position.offset) } == expected)
@@ -240,11 +235,9 @@ struct StateCrashTests {
         let error = #expect(throws: StrataError.self) { try story.write() }
         #expect(error?.code == .noSpace)
         (disk.beforeCall, disk.capacityBytes) = (nil, nil)
-        let waiting = try #require(story.store.nextToFlush())
-        try story.store.flush(waiting, at: Position(offset: 1, chain: 1), opaque: [])
+        try story.store.flushAll(at: 1)
         try story.change(300)
-        let next = try #require(story.store.nextToFlush())
-        try story.store.flush(next, at: Position(offset: 2, chain: 1), opaque: [])
+        try story.store.flushAll(at: 2)
         disk.capacityBytes = disk.usedBytes + 1_000
         #expect(try !story.store.isMergeDue(isAtRest: true) && !story.store.mergeStep(isAtRest: true))
         disk.capacityBytes = nil

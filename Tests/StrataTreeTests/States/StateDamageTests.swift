@@ -23,9 +23,7 @@ struct StateDamageTests {
             try fork.put(StateStory.id, [number, 7], [UInt8](repeating: number, count: number == 9 ? 1_500 : 20))
         }
         try store.publish(fork)
-        try store.freeze()
-        let waiting = try #require(store.nextToFlush())
-        try store.flush(waiting, at: Position(offset: 1, chain: 1), opaque: [5])
+        try store.flushAll(at: 1, opaque: [5])
         return (disk, try store.snapshot().entries(StateStory.id))
     }
 
@@ -107,8 +105,7 @@ struct StateDamageTests {
             let fork = try store.fork()
             try fork.put(StateStory.id, [UInt8(offset)], bytes(1_500, of: UInt8(offset)))
             try store.publish(fork)
-            try store.freeze()
-            try store.flush(try #require(store.nextToFlush()), at: Position(offset: offset, chain: 1), opaque: [])
+            try store.flushAll(at: offset)
         }
         func checked() throws -> CheckedStates {
             try #require(try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: disk) { _ in true })
@@ -216,6 +213,41 @@ struct StateDamageTests {
         #expect(checked?.finding == .olderState && checked?.states.last?.state.position.offset == 1)
     }
 
+    @Test("What a later release wrote is left alone by an opening")
+    func laterVersion() throws {
+        let (disk, expected) = try written()
+        let path = try #require(disk.paths.first { $0.contains("/state-") })
+        let bytes = try disk.content(of: path)
+        var later = bytes.dropLast(4)
+        later[8] = 2
+        let sum = later.withUnsafeBytes { CRC32C.checksum($0) }
+        disk.setContent(later + withUnsafeBytes(of: sum.littleEndian) { [UInt8]($0) }, of: path)
+        let paths = disk.paths
+        let opened = try StateStory.open(disk, Self.options)
+        #expect(opened.finding == .otherForm && opened.state == nil && opened.reasons.map(\.code) == [.newerFormat])
+        #expect(disk.paths == paths)
+        disk.setContent(bytes, of: path)
+        #expect(try entries(on: disk) == expected)
+    }
+
+    @Test("Each state that is kept opens with the entries of its offset")
+    func keptStates() throws {
+        var story = try StateStory(seed: 2)
+        for _ in 0..<40 {
+            try story.change(20)
+            try story.write()
+        }
+        let states = try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: story.disk) { _ in true }
+        let checked = try #require(states)
+        #expect(checked.states.count > 8 && checked.states.count < 40)
+        for (state, trees) in checked.states {
+            let model = try #require(story.models[state.position.offset])
+            let expected = model.sortedKeys.map { [$0, model[$0] ?? []] }
+            #expect(try trees.entries(StateStory.id) == expected, "\(state.position.offset)")
+        }
+        #expect(try checked.checkFrames(limit: 9).damage.isEmpty)
+    }
+
     @Test("A number that a state names is not given again, even if its file is lost")
     func numbers() throws {
         let (disk, _) = try written()
@@ -255,8 +287,7 @@ struct StateDamageTests {
         let fork = try store.fork()
         for number in 0..<100 { try fork.put(StateStory.id, bigEndian(number), bytes(900, of: UInt8(number + 1))) }
         try store.publish(fork)
-        try store.freeze()
-        try store.flush(try #require(store.nextToFlush()), at: Position(offset: 1, chain: 1), opaque: [])
+        try store.flushAll(at: 1)
         let snapshot = store.snapshot()
         let cursor = snapshot.cursor(StateStory.id)
         // Everything was read, and is checked no more.
@@ -288,8 +319,7 @@ struct StateDamageTests {
         let fork = try store.fork()
         for number in 0..<60 { try fork.put(StateStory.id, bigEndian(number), bytes(900, of: 1)) }
         try store.publish(fork)
-        try store.freeze()
-        try store.flush(try #require(store.nextToFlush()), at: Position(offset: 1, chain: 1), opaque: [])
+        try store.flushAll(at: 1)
         let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
         try disk.flipBit(path, byte: frame * RunFormat.frameBytes + 100, bit: 1)
         let states = try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: disk) { _ in true }

@@ -173,9 +173,7 @@ struct StateSpaceTests {
             let fork = try store.fork()
             try fork.put(Self.id, bigEndian(Int(offset)), bytes(5_000, of: 1))
             try store.publish(fork)
-            try store.freeze()
-            let waiting = try #require(store.nextToFlush())
-            try store.flush(waiting, at: Position(offset: offset, chain: 1), opaque: [])
+            try store.flushAll(at: offset)
         }
         let reopened = try open()
         var buffer = [CChar](repeating: 0, count: 4_096)
