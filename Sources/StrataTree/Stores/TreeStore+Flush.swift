@@ -16,6 +16,9 @@ extension TreeStore {
     /// The first of them; nil if none waits.
     package func nextToFlush() -> Snapshot? { waiting.first }
 
+    /// The epoch of the newest generation that waits to be written; nil if none waits.
+    package var newestWaitingEpoch: UInt64? { state.withLock { $0.newest.below.frozen.first?.epoch } }
+
     /// The number of generations that wait to be written.
     package var waitingGenerations: Int { state.withLock { $0.newest.below.frozen.count } }
 
