@@ -2,23 +2,27 @@ import StrataModel
 import StrataSystem
 import Synchronization
 
-/// The thread that seals segments, and the lock that keeps two callers from sealing at the same time.
+/// Seals segments in the background, with a lock that keeps two callers from sealing at the same time.
 final class Sealer: Sendable {
-    private struct State {
-        var isStopping = false
-        /// True if a segment was closed since the thread last looked.
-        var hasWork = true
+    /// A pass over the segments that are to be sealed.
+    private struct Pass {
+        var pace: SealingPace
+        var nextLook: ContinuousClock.Instant?
+        /// The first offset of the last segment.
+        var last: UInt64 = 0
         var failure: StrataError?
     }
 
-    private let state = Monitor(State())
+    private let isEnding = Atomic(false)
+    private let found = Lock<StrataError?>(nil)
     /// Held while a segment is sealed. It counts them, because a lock needs a state that has a size.
     private let working = Lock(0)
     private let appendedBytes = Atomic(0)
-    private let worker = WorkerHandle()
+    private let job = BackgroundJob()
 
-    var isStopping: Bool { state.withLock { $0.isStopping } }
-    var failure: StrataError? { state.withLock { $0.failure } }
+    var isStopping: Bool { isEnding.load(ordering: .relaxed) }
+    /// The first error of the last pass; nil if all segments were sealed.
+    var failure: StrataError? { found.withLock { $0 } }
 
     func oneAtATime(_ body: () throws -> UInt64?) throws -> UInt64? {
         try working.withLock { count in
@@ -42,62 +46,45 @@ final class Sealer: Sendable {
         _ pace: SealingPace, waitingCount: @escaping @Sendable () -> Int,
         _ sealNext: @escaping @Sendable (UInt64) throws -> UInt64?
     ) throws {
-        try worker.start(name: "strata-seal") { [self] in
-            WorkerThread.lowerPriority()
-            while true {
-                let goesOn = state.wait { state -> Bool? in
-                    if state.isStopping { return false }
-                    guard state.hasWork else { return nil }
-                    state.hasWork = false
-                    return true
-                }
-                guard goesOn else { return }
-                sealAll(pace, waitingCount, sealNext)
+        let pass = Lock(Pass(pace: pace))
+        try job.start { [self] in pass.withLock { step(&$0, Pass(pace: pace), waitingCount, sealNext) } }
+    }
+
+    private func step(
+        _ pass: inout Pass, _ next: Pass, _ waitingCount: () -> Int, _ sealNext: (UInt64) throws -> UInt64?
+    ) -> BackgroundJob.NextStep {
+        // A new segment may have woken the job earlier.
+        if let look = pass.nextLook, .now < look { return .at(look) }
+        pass.nextLook = nil
+        let waiting = waitingCount()
+        if waiting > 0, !pass.pace.isDue(waiting: waiting, appendedBytes: appendedBytes.load(ordering: .relaxed)) {
+            let look = ContinuousClock.now + .milliseconds(SealingPace.milliseconds)
+            pass.nextLook = look
+            return .at(look)
+        }
+        do {
+            if let sealed = try sealNext(pass.last) {
+                pass.last = sealed
+                return .now
             }
-        }
-    }
-
-    /// Waits until a segment is due, or none waits; returns false once sealing ends.
-    private func awaitRest(_ pace: inout SealingPace, _ waitingCount: () -> Int) -> Bool {
-        while true {
-            let waiting = waitingCount()
-            let isDue = pace.isDue(waiting: waiting, appendedBytes: appendedBytes.load(ordering: .relaxed))
-            if isDue || waiting == 0 { break }
-            let isStopping = state.wait(milliseconds: SealingPace.milliseconds) { $0.isStopping ? true : nil }
-            if isStopping != nil { return false }
-        }
-        return !isStopping
-    }
-
-    private func sealAll(
-        _ pace: SealingPace, _ waitingCount: () -> Int, _ sealNext: (UInt64) throws -> UInt64?
-    ) {
-        var pace = pace
-        var (last, failure): (UInt64, StrataError?) = (0, nil)
-        while awaitRest(&pace, waitingCount) {
-            do {
-                guard let sealed = try sealNext(last) else { break }
-                last = sealed
-            } catch let error as SealingFailure {
-                // The segment is left unsealed, which is just as valid, and must not keep others from being sealed.
-                failure = failure ?? error.cause as? StrataError
-                last = error.firstOffset
-            } catch { break }
-        }
-        let found = failure
-        state.withLock { $0.failure = found }
+        } catch let error as SealingFailure {
+            // The segment is left unsealed, which is just as valid, and must not keep others from being sealed.
+            pass.failure = pass.failure ?? error.cause as? StrataError
+            pass.last = error.firstOffset
+            return .now
+        } catch {}
+        let failure = pass.failure
+        found.withLock { $0 = failure }
+        pass = next
+        return .whenWoken
     }
 
     /// Called when a segment was closed.
-    func wake() {
-        state.withLock { $0.hasWork = true }
-        state.notifyAll()
-    }
+    func wake() { job.wake() }
 
     func stop() {
-        state.withLock { $0.isStopping = true }
-        state.notifyAll()
-        worker.join()
+        isEnding.store(true, ordering: .relaxed)
+        job.stop()
     }
 }
 

@@ -13,6 +13,9 @@ extension TreeStore {
         snapshot().below.frozen.map { $0.roots[id].foldedOffset }
     }
 
+    /// The epoch of the newest generation that waits to be written; nil if none waits.
+    package var newestWaitingEpoch: UInt64? { state.withLock { $0.newest.below.frozen.first?.epoch } }
+
     /// The number of generations that wait to be written.
     package var waitingGenerations: Int { state.withLock { $0.newest.below.frozen.count } }
 

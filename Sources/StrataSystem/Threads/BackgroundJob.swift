@@ -1,0 +1,30 @@
+/// Work in the background that is done step by step, never two steps at a time, on threads that all jobs of the
+/// process share.
+///
+/// ```swift
+/// let job = BackgroundJob()
+/// try job.start { sealOneSegment() ? .now : .whenWoken }
+/// job.wake()
+/// job.stop()
+/// ```
+package final class BackgroundJob: Sendable {
+    /// The time of the next step, unless ``wake()`` makes it due earlier.
+    package enum NextStep: Sendable {
+        case now
+        case at(ContinuousClock.Instant)
+        case whenWoken
+    }
+
+    package init() {}
+
+    /// Has `step` called soon, and then whenever it is due. It must not wait for a step of another job.
+    package func start(_ step: @escaping @Sendable () -> NextStep) throws {
+        try BackgroundPool.shared.add(ObjectIdentifier(self), step)
+    }
+
+    /// Makes a step due: another one if one is running. Without effect on a job that was not started, or was stopped.
+    package func wake() { BackgroundPool.shared.wake(ObjectIdentifier(self)) }
+
+    /// Ends the job, once a running step has returned. No step may call it.
+    package func stop() { BackgroundPool.shared.remove(ObjectIdentifier(self)) }
+}
