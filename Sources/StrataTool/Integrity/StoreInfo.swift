@@ -165,8 +165,8 @@ extension StoreInfo {
         let levels = state.levels.map {
             "\($0.level) \($0.runCount.counted("run")), \($0.byteCount.counted("byte"))"
         }
-        let tenths = state.flushedBytes == 0 ? 10 : 10 * state.writtenBytes / state.flushedBytes
-        return (levels + ["\(tenths / 10).\(tenths % 10) bytes written for each byte flushed"])
+        let amplification = state.flushedBytes == 0 ? 1 : Double(state.writtenBytes) / Double(state.flushedBytes)
+        return (levels + ["\((10 * amplification).rounded(.down) / 10) bytes written for each byte flushed"])
             .joined(separator: "; ")
     }
 

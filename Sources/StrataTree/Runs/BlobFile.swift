@@ -48,6 +48,22 @@ final class BlobFile: Sendable {
         map = try RunMap(file, byteCount: byteCount)
     }
 
+    /// Opens a file that was just written, and checks all its values, as ``Piece/written(_:_:_:)`` does.
+    static func written(_ file: any File, number: UInt64) throws -> BlobFile {
+        let blobs = try BlobFile(file, number: number)
+        var place = 0
+        // The zeros at the end are empty values.
+        while place < blobs.byteCount {
+            let count = Bytes.load(UInt32.self, blobs.map.bytes.all, at: place)
+            let alignment = RunFormat.blobAlignment
+            _ = try blobs.value(
+                BlobReference(file: number, place: UInt32(clamping: place / alignment), byteCount: count))
+            place += (RunFormat.blobHeaderBytes + Int(count) + alignment - 1) / alignment * alignment
+        }
+        try blobs.requireReadable()
+        return blobs
+    }
+
     var byteCount: Int { map.bytes.count }
 
     /// Returns a value, whose checksum is checked; valid as long as this object, once ``requireReadable()`` has

@@ -72,8 +72,11 @@ extension Levels {
     /// Checks a frame: each entry, its place in the fences and the hash, and the long values that it refers to.
     fileprivate func check(frame number: Int, of piece: Piece) throws {
         let frame = try piece.frame(number)
-        // A frame before that cannot be read has an error of its own.
+        guard piece.frames(of: frame.tree).contains(number) else {
+            throw piece.map.malformed("a frame of another tree", at: number * piece.frameBytes)
+        }
         let isFirst = piece.frames(of: frame.tree).lowerBound == number
+        // A frame before that cannot be read has an error of its own.
         var before = isFirst ? [] : (try? piece.frame(number - 1).lastKey) ?? []
         for index in 0..<frame.count {
             let (suffix, content) = try piece.reading(number) { try frame.entry(index) }

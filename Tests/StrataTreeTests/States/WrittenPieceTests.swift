@@ -35,6 +35,21 @@ struct WrittenPieceTests {
         #expect(try story.store.snapshot().entries(StateStory.id) == twin.store.snapshot().entries(StateStory.id))
     }
 
+    @Test("Long values that the disk did not keep are in no state either")
+    func lostValue() throws {
+        var story = try story()
+        let disk = story.disk
+        disk.beforeCall = { kind, path in
+            guard kind == .map, path.hasSuffix(".blob") else { return }
+            #expect(throws: Never.self) { try disk.flipBit(path, byte: disk.content(of: path).count / 2, bit: 2) }
+        }
+        #expect(#expect(throws: StrataError.self) { try story.write() }?.code == .badChecksum)
+        disk.beforeCall = nil
+        #expect(try disk.list("/s/views") == [] && story.store.waitingGenerations == 1)
+        try story.write()
+        #expect(try StateStory.open(disk).store.snapshot().entries(StateStory.id) == story.expected)
+    }
+
     @Test("A piece that was just written is not checked again")
     func checked() throws {
         var story = try story()
