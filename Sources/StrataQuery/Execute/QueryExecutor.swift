@@ -13,9 +13,10 @@ final class QueryExecutor {
     private let encoder: SortEncoder
     private let judge: RecordJudge
     private let source: KeySource
-    private var recordsRead = 0
-    private var matches: [QueryMatch] = []
-    private var batches = StateBatches()
+    // Unchecked: one thread reads, none of whose calls comes back while one of these changes.
+    @exclusivity(unchecked) private var recordsRead = 0
+    @exclusivity(unchecked) private var matches: [QueryMatch] = []
+    @exclusivity(unchecked) private var batches = StateBatches()
     private let budget: ExpressionBudget
     private let isCancelled: @Sendable () -> Bool
     /// True if some records are found by name instead of by index rows.
@@ -76,7 +77,7 @@ final class QueryExecutor {
     // MARK: Records
 
     /// The keys of records that will be read together.
-    private var waiting = KeyList()
+    @exclusivity(unchecked) private var waiting = KeyList()
 
     /// The maximum number of waiting records, so that no more are read than may be needed. Where most are hidden, few
     /// are read anyway.

@@ -34,12 +34,13 @@ final class RecordWorker {
     private let task: Task
     private let encoder: SortEncoder
     private let judge: RecordJudge
-    private var probe: RecordProbe
-    private var top: TopPlaces
+    // Unchecked: one thread works, none of whose calls comes back while one of these changes.
+    @exclusivity(unchecked) private var probe: RecordProbe
+    @exclusivity(unchecked) private var top: TopPlaces
     private var inOrder: [QueryMatch] = []
-    private var batches = StateBatches()
-    private var place = KeyWriter()
-    private(set) var recordsRead = 0
+    @exclusivity(unchecked) private var batches = StateBatches()
+    @exclusivity(unchecked) private var place = KeyWriter()
+    @exclusivity(unchecked) private(set) var recordsRead = 0
 
     init(_ task: Task) throws {
         self.task = task

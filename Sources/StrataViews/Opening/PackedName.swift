@@ -7,11 +7,12 @@ import StrataModel
 /// PackedName.withPacked(name) { key.append(lastText: $0) }
 /// try PackedName.withName(of: key.readLastText()) { String(decoding: $0, as: UTF8.self) }
 /// ```
+@usableFromInline
 package enum PackedName {
     /// The number of bytes by which the form of a name may be longer than the name.
-    package static let mostAdded = 1
+    @usableFromInline package static let mostAdded = 1
     /// The number of bytes by which a name may be longer than its form.
-    private static let mostSaved = 16
+    @usableFromInline static let mostSaved = 16
 
     private static let hyphen = UInt8(ascii: "-")
     private static let digitCount = 32
@@ -20,6 +21,7 @@ package enum PackedName {
     private static let (uuidCharacters, uuidBytes) = (36, 20)
 
     /// Calls `body` with the packed form of a name, which is valid only during the call.
+    @inlinable
     package static func withPacked<Result>(
         _ name: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
@@ -32,6 +34,7 @@ package enum PackedName {
     ///
     /// - Throws: ``StrataError`` for bytes that cannot be unpacked. Some bytes can be that ``pack(_:into:)`` never
     ///   writes; only keys that it has written are read.
+    @inlinable
     package static func withName<Result>(
         of packed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
@@ -41,6 +44,7 @@ package enum PackedName {
     }
 
     /// Writes the packed form of a name, which is at most ``mostAdded`` bytes longer; returns its length.
+    @usableFromInline
     package static func pack(_ name: UnsafeRawBufferPointer, into packed: UnsafeMutableRawBufferPointer) -> Int {
         if name.count >= uuidCharacters, packUUID(name, into: packed) {
             return append(name, from: uuidCharacters, to: packed, at: uuidBytes)
@@ -71,7 +75,8 @@ package enum PackedName {
     }
 
     /// Writes the name of a packed form, which is at most ``mostSaved`` bytes longer; returns its length.
-    private static func unpack(
+    @usableFromInline
+    static func unpack(
         _ packed: UnsafeRawBufferPointer, into name: UnsafeMutableRawBufferPointer
     ) throws -> Int {
         if packed.count >= uuidBytes, unpackUUID(packed, into: name) {
