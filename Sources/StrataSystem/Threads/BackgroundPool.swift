@@ -15,36 +15,34 @@ final class BackgroundPool: Sendable {
         /// True if another step is due after the running one.
         var isWoken = false
         var isEnding = false
-        /// The time at which a job that is asleep becomes due.
-        var deadline: ContinuousClock.Instant?
+        /// True if a time at which it becomes due is known.
+        var hasDeadline = false
     }
 
     private struct State {
         var jobs: [ObjectIdentifier: Job] = [:]
         var due: [ObjectIdentifier] = []
-        /// The latest first. A job may have been woken since: a deadline counts only while the job has it.
+        /// The times at which jobs that are asleep become due, the latest first.
         var deadlines: [(instant: ContinuousClock.Instant, id: ObjectIdentifier)] = []
         var threads = 0
         /// The threads that have no step.
         var freeThreads = 0
 
         mutating func makeDue(_ id: ObjectIdentifier) {
+            if jobs[id]?.hasDeadline == true { deadlines.removeAll { $0.id == id } }
             jobs[id]?.phase = .due
-            jobs[id]?.deadline = nil
+            jobs[id]?.hasDeadline = false
             due.append(id)
         }
 
         mutating func sleep(_ id: ObjectIdentifier, until instant: ContinuousClock.Instant) {
-            jobs[id]?.deadline = instant
+            jobs[id]?.hasDeadline = true
             let later = deadlines.lastIndex { $0.instant >= instant }
             deadlines.insert((instant, id), at: later.map { $0 + 1 } ?? 0)
         }
 
         mutating func takeDeadlines(through now: ContinuousClock.Instant) {
-            while let last = deadlines.last, last.instant <= now {
-                deadlines.removeLast()
-                if jobs[last.id]?.deadline == last.instant { makeDue(last.id) }
-            }
+            while let last = deadlines.last, last.instant <= now { makeDue(last.id) }
         }
     }
 

@@ -50,18 +50,22 @@ final class BlobFile: Sendable {
 
     /// Opens a file that was just written, and checks all its values, as ``Piece/written(_:_:_:)`` does.
     static func written(_ file: any File, number: UInt64) throws -> BlobFile {
-        let blobs = try BlobFile(file, number: number)
-        var place = 0
-        // The zeros at the end are empty values.
-        while place < blobs.byteCount {
-            let count = Bytes.load(UInt32.self, blobs.map.bytes.all, at: place)
-            let alignment = RunFormat.blobAlignment
-            _ = try blobs.value(
-                BlobReference(file: number, place: UInt32(clamping: place / alignment), byteCount: count))
-            place += (RunFormat.blobHeaderBytes + Int(count) + alignment - 1) / alignment * alignment
+        try RunMap.checkingWritten {
+            let blobs = try BlobFile(file, number: number)
+            var place = 0
+            // The zeros at the end are empty values.
+            while place < blobs.byteCount { place = try blobs.checkValue(at: place) }
+            try blobs.requireReadable()
+            return blobs
         }
-        try blobs.requireReadable()
-        return blobs
+    }
+
+    /// Checks a value; returns the place of the next one.
+    private func checkValue(at place: Int) throws -> Int {
+        let alignment = RunFormat.blobAlignment
+        let count = Bytes.load(UInt32.self, map.bytes.all, at: place)
+        _ = try value(BlobReference(file: number, place: UInt32(clamping: place / alignment), byteCount: count))
+        return place + (RunFormat.blobHeaderBytes + Int(count) + alignment - 1) / alignment * alignment
     }
 
     var byteCount: Int { map.bytes.count }

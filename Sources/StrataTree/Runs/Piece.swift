@@ -139,11 +139,13 @@ package final class Piece: @unchecked Sendable {
     /// Opens a piece that was just written, and checks all its parts: no state names bytes that the disk did not keep,
     /// and no reader waits for their checksums.
     static func written(_ file: any File, _ descriptor: PieceDescriptor, _ owner: RunOwner) throws -> Piece {
-        let piece = try Piece(file, descriptor, owner)
-        for number in 1..<max(1, piece.endFrame) { try piece.check(frame: number) }
-        for group in 0..<piece.hashLayout.groups { try piece.check(group: group) }
-        try piece.fences.check()
-        return piece
+        try RunMap.checkingWritten {
+            let piece = try Piece(file, descriptor, owner)
+            for number in 1..<max(1, piece.endFrame) { try piece.check(frame: number) }
+            for group in 0..<piece.hashLayout.groups { try piece.check(group: group) }
+            try piece.fences.check()
+            return piece
+        }
     }
 
     @inline(__always)

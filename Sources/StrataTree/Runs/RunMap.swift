@@ -42,6 +42,19 @@ final class RunMap: Sendable {
     }
 
     /// The error of bytes that do not follow the format, or that could not be read.
+    /// Calls `body`, which checks a file that was just written. Its errors are those of the disk: what the file has is
+    /// in memory too, and may be written again.
+    static func checkingWritten<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StrataError
+            where error.code == .badChecksum || error.code == .malformed
+        {
+            var context = error.context
+            context.page = nil
+            throw StrataError(
+                .inputOutput, "The disk did not keep a file of a run as it was written.", context, cause: error)
+        }
+    }
+
     func malformed(_ found: String, at byte: Int) -> StrataError {
         if let missing = guarded?.missingByte { return unreadable(missing) }
         return StrataError(.malformed, "A file of a run is damaged.", place(of: byte, found))

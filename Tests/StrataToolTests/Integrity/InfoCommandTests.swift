@@ -232,7 +232,7 @@ import Testing
                 try trees.flush(waiting, at: state.position, opaque: state.opaque)
             }
         }
-        try trees.mergeAll()
+        while try trees.mergeStep(isAtRest: true) {}
         try flush(8)
         while try trees.mergeStep(isAtRest: false) {}
         try flush(2)
