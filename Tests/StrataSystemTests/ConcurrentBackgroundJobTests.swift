@@ -121,6 +121,45 @@ struct ConcurrentBackgroundJobTests {
         #expect(steps.withLock { $0 } == count)
     }
 
+    @Test("A step that ends its own job does not wait for itself")
+    func stopsItself() throws {
+        let job = BackgroundJob()
+        let steps = Lock(0)
+        try job.start {
+            job.stop()
+            steps.withLock { $0 += 1 }
+            return .now
+        }
+        #expect(eventually { steps.withLock { $0 == 1 } })
+        job.stop()
+        // It may be started again.
+        try job.start {
+            steps.withLock { $0 += 1 }
+            return .whenWoken
+        }
+        #expect(eventually { steps.withLock { $0 == 2 } })
+        job.stop()
+    }
+
+    @Test("Jobs whose time comes together are done side by side")
+    func together() throws {
+        let instant = ContinuousClock.now + .milliseconds(50)
+        let inside = Lock(0)
+        let jobs = try (0..<3).map { _ in
+            let job = BackgroundJob()
+            let hasSlept = Atomic(false)
+            try job.start {
+                if !hasSlept.exchange(true, ordering: .relaxed) { return .at(instant) }
+                inside.withLock { $0 += 1 }
+                _ = eventually { inside.withLock { $0 == 3 } }
+                return .whenWoken
+            }
+            return job
+        }
+        #expect(eventually { inside.withLock { $0 == 3 } })
+        for job in jobs { job.stop() }
+    }
+
     private func threadNames() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap { id in
             // A thread may have ended.

@@ -184,6 +184,21 @@ struct FlusherTests {
         }
     }
 
+    @Test("Nothing is written of views that were abandoned, however large the changes")
+    func abandoned() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let flusher = try Flusher(views)
+        try history.append(3, to: log)
+        try follow(log, views, flusher)
+        flusher.abandon()
+        try views.trees.freeze()
+        try flusher.stop()
+        #expect(views.trees.durablePosition == nil && views.trees.waitingGenerations == 1)
+        #expect(try !flusher.awaitFlush(through: 3))
+    }
+
     @Test("Nothing new means no state")
     func nothingNew() throws {
         let log = try openLog()

@@ -19,12 +19,12 @@ package final class BackgroundJob: Sendable {
 
     /// Has `step` called soon, and then whenever it is due. It must not wait for a step of another job.
     package func start(_ step: @escaping @Sendable () -> NextStep) throws {
-        try BackgroundPool.shared.add(ObjectIdentifier(self), step)
+        try BackgroundPool.shared.add(self, step)
     }
 
     /// Makes a step due: another one if one is running. Without effect on a job that was not started, or was stopped.
     package func wake() { BackgroundPool.shared.wake(ObjectIdentifier(self)) }
 
-    /// Ends the job, once a running step has returned. No step may call it.
+    /// Ends the job, once a running step has returned; from within a step, after it.
     package func stop() { BackgroundPool.shared.remove(ObjectIdentifier(self)) }
 }

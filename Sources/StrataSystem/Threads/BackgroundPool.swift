@@ -10,11 +10,15 @@ final class BackgroundPool: Sendable {
     private struct Job {
         enum Phase { case asleep, due, running }
 
+        // Its address is the identifier, and is not used again meanwhile.
+        let owner: BackgroundJob
         let step: Step
         var phase = Phase.due
         /// True if another step is due after the running one.
         var isWoken = false
         var isEnding = false
+        /// The thread of the running step.
+        var thread: UInt = 0
         /// True if a time at which it becomes due is known.
         var hasDeadline = false
     }
@@ -48,10 +52,11 @@ final class BackgroundPool: Sendable {
 
     private let state = Monitor(State())
 
-    func add(_ id: ObjectIdentifier, _ step: @escaping Step) throws {
+    func add(_ owner: BackgroundJob, _ step: @escaping Step) throws {
+        let id = ObjectIdentifier(owner)
         state.withLock { state in
             assert(state.jobs[id] == nil, "a job is started once")
-            state.jobs[id] = Job(step: step)
+            state.jobs[id] = Job(owner: owner, step: step)
             state.due.append(id)
         }
         do { try addThread() } catch {
@@ -76,9 +81,10 @@ final class BackgroundPool: Sendable {
     func remove(_ id: ObjectIdentifier) {
         // Released without the lock, because it may own much.
         let removed = state.wait { state -> Job?? in
-            if state.jobs[id]?.phase == .running {
+            if let job = state.jobs[id], job.phase == .running {
                 state.jobs[id]?.isEnding = true
-                return nil
+                // A step that releases the job's owner cannot wait for itself.
+                return job.thread == WorkerThread.currentID ? .some(nil) : nil
             }
             state.due.removeAll { $0 == id }
             state.deadlines.removeAll { $0.id == id }
@@ -110,27 +116,30 @@ final class BackgroundPool: Sendable {
     private func run() {
         WorkerThread.lowerPriority()
         while true {
-            let id = next()
+            let (id, hasMore) = next()
+            // Jobs that become due by their times have nobody else to start a thread.
+            if hasMore { try? addThread() }
             finish(id, perform(id))
         }
     }
 
-    /// Waits for a job that is due.
-    private func next() -> ObjectIdentifier {
+    /// Waits for a job that is due, and says whether there are more.
+    private func next() -> (id: ObjectIdentifier, hasMore: Bool) {
         while true {
             let earliest = state.withLock { $0.deadlines.last?.instant }
             let milliseconds = earliest.map { Self.milliseconds(until: $0) } ?? 3_600_000
-            let found = state.wait(milliseconds: milliseconds) { state -> ObjectIdentifier?? in
+            let found = state.wait(milliseconds: milliseconds) { state -> (id: ObjectIdentifier, hasMore: Bool)?? in
                 state.takeDeadlines(through: .now)
                 guard let id = state.due.first else {
                     return state.deadlines.last?.instant == earliest ? nil : .some(nil)
                 }
                 state.due.removeFirst()
                 state.jobs[id]?.phase = .running
+                state.jobs[id]?.thread = WorkerThread.currentID
                 state.freeThreads -= 1
-                return id
+                return (id, !state.due.isEmpty)
             }
-            if let id = found ?? nil { return id }
+            if let found = found ?? nil { return found }
         }
     }
 
@@ -141,19 +150,20 @@ final class BackgroundPool: Sendable {
     }
 
     private func finish(_ id: ObjectIdentifier, _ next: BackgroundJob.NextStep) {
-        state.withLock { state in
+        let ended = state.withLock { state -> Job? in
             state.freeThreads += 1
+            if state.jobs[id]?.isEnding == true { return state.jobs.removeValue(forKey: id) }
             let isWoken = state.jobs[id]?.isWoken == true
             state.jobs[id]?.phase = .asleep
             state.jobs[id]?.isWoken = false
-            // Whoever ends it removes it.
-            if state.jobs[id]?.isEnding == true { return }
             switch next {
             case _ where isWoken, .now: state.makeDue(id)
             case .at(let instant): state.sleep(id, until: instant)
             case .whenWoken: break
             }
+            return nil
         }
+        _ = ended
         state.notifyAll()
     }
 

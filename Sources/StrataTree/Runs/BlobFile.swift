@@ -4,6 +4,7 @@ import StrataSystem
 /// Writes a blob file: values, each with its checksum.
 final class BlobWriter {
     let number: UInt64
+    private(set) var valueCount = 0
     private var output: RunOutput
 
     /// - Parameter file: empty; nothing else writes to it.
@@ -21,6 +22,7 @@ final class BlobWriter {
         try withUnsafeBytes(of: (count.littleEndian, CRC32C.checksum(value).littleEndian)) { try output.append($0) }
         try output.append(value)
         try output.pad(to: RunFormat.blobAlignment)
+        valueCount += 1
         return BlobReference(file: number, place: place, byteCount: count)
     }
 
@@ -49,21 +51,21 @@ final class BlobFile: Sendable {
     }
 
     /// Opens a file that was just written, and checks all its values, as ``Piece/written(_:_:_:)`` does.
-    static func written(_ file: any File, number: UInt64) throws -> BlobFile {
+    static func written(_ file: any File, number: UInt64, valueCount: Int) throws -> BlobFile {
         try RunMap.checkingWritten {
             let blobs = try BlobFile(file, number: number)
             var place = 0
-            // The zeros at the end are empty values.
-            while place < blobs.byteCount { place = try blobs.checkValue(at: place) }
+            for _ in 0..<valueCount { place = try blobs.checkValue(at: place) }
             try blobs.requireReadable()
             return blobs
         }
     }
 
-    /// Checks a value; returns the place of the next one.
+    /// Checks a value, of which there are none that are empty; returns the place of the next one.
     private func checkValue(at place: Int) throws -> Int {
         let alignment = RunFormat.blobAlignment
-        let count = Bytes.load(UInt32.self, map.bytes.all, at: place)
+        let count = place < byteCount ? Bytes.load(UInt32.self, map.bytes.all, at: place) : 0
+        guard count > 0 else { throw map.malformed("no value", at: place) }
         _ = try value(BlobReference(file: number, place: UInt32(clamping: place / alignment), byteCount: count))
         return place + (RunFormat.blobHeaderBytes + Int(count) + alignment - 1) / alignment * alignment
     }

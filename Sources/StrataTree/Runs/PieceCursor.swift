@@ -123,7 +123,8 @@ package struct PieceCursor {
     /// Prefetches as much as the last entry has, some entries ahead: they follow each other, from frame to frame too.
     @inline(__always)
     private func prefetch(after before: UnsafeRawPointer?) {
-        guard let before, let place = suffix.baseAddress else { return }
+        // Damaged frames, and those that are truncated meanwhile, may have their entries in any order.
+        guard let before, let place = suffix.baseAddress, place > before else { return }
         Prefetch.ask(place + Self.aheadBytes, byteCount: place - before)
     }
 

@@ -192,6 +192,6 @@ final class BlobOutput {
         guard let open else { return nil }
         try open.writer.finish()
         if isDurable { try open.file.sync() }
-        return try .written(open.file, number: open.writer.number)
+        return try .written(open.file, number: open.writer.number, valueCount: open.writer.valueCount)
     }
 }

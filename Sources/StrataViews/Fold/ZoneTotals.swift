@@ -70,7 +70,8 @@ extension Fold {
         if before?.lastChanged == row.lastChanged { return }
         if let before {
             try ViewKeys.zoneChange(database, before.lastChanged, zone).withUnsafeBytes {
-                try fork.deleteKnown(ViewTree.zoneChanges, $0)
+                // Mostly of the same generation, in which it leaves no mark.
+                _ = try fork.delete(ViewTree.zoneChanges, $0)
             }
         }
         try fork.put(ViewTree.zoneChanges, key: ViewKeys.zoneChange(database, row.lastChanged, zone))

@@ -106,6 +106,8 @@ package final class Flusher: Sendable {
     package func awaitRoom(milliseconds: Int) -> Bool {
         let trees = views.trees
         if trees.waitingGenerations < Self.maximumWaiting.0, !trees.isCrowded { return true }
+        // A merge may have become possible without a change, for example because the disk has room again.
+        job.wake()
         return state.wait(milliseconds: milliseconds) { state in
             let hasMemory = trees.waitingGenerations < Self.maximumWaiting.0 || state.flushFailure != nil
             let hasRuns = !trees.isCrowded || state.mergeFailure != nil || !trees.isMergeDue(isAtRest: false)
@@ -131,6 +133,8 @@ package final class Flusher: Sendable {
     ///
     /// - Throws: the error that prevented it; the log is complete nevertheless.
     package func stop() throws {
+        // Nothing more is written of views that were abandoned.
+        if state.withLock({ $0.isOver }) { return }
         abandon()
         let isLarge = views.trees.memoryBytes > Self.fewBytes
         // The log has removed what a state before its floor needs.
@@ -149,9 +153,9 @@ package final class Flusher: Sendable {
     /// Ends the work in the background and writes nothing more, for example because the states cannot be trusted. A
     /// file that is being written is completed first.
     package func abandon() {
-        job.stop()
         state.withLock { $0.isOver = true }
         state.notifyAll()
+        job.stop()
     }
 
     // MARK: The job

@@ -37,13 +37,20 @@ struct WrittenPieceTests {
         #expect(try story.store.snapshot().entries(StateStory.id) == twin.store.snapshot().entries(StateStory.id))
     }
 
-    @Test("Long values that the disk did not keep are in no state either")
-    func lostValue() throws {
+    @Test("Long values that the disk did not keep are in no state either", arguments: [false, true])
+    func lostValue(isAllZeros: Bool) throws {
         var story = try story()
         let disk = story.disk
         disk.beforeCall = { kind, path in
             guard kind == .map, path.hasSuffix(".blob") else { return }
-            #expect(throws: Never.self) { try disk.flipBit(path, byte: disk.content(of: path).count / 2, bit: 2) }
+            #expect(throws: Never.self) {
+                let count = try disk.content(of: path).count
+                if isAllZeros {
+                    try disk.overwrite(path, at: 0, with: bytes(count, of: 0))
+                } else {
+                    try disk.flipBit(path, byte: count / 2, bit: 2)
+                }
+            }
         }
         let error = #expect(throws: StrataError.self) { try story.write() }
         // Not damage of the views, which are sound in memory.
