@@ -5,7 +5,6 @@ import StrataTree
 import StrataViews
 import TestSupport
 import Testing
-import Testing
 
 @testable import StrataStore
 

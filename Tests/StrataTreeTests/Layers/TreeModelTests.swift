@@ -34,7 +34,11 @@ struct TreeModelTests {
         }
         try run(nil)
         // Not an error of the trial itself.
-        try withKnownIssue { try run(mistake) } matching: { $0.error == nil }
+        try withKnownIssue {
+            try run(mistake)
+        } matching: {
+            $0.error == nil
+        }
     }
 
     @Test("Canary: an older generation that is installed again above a newer one is noticed")
