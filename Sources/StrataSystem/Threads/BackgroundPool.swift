@@ -117,7 +117,7 @@ final class BackgroundPool: Sendable {
         WorkerThread.lowerPriority()
         while true {
             let (id, hasMore) = next()
-            // Jobs that become due by their times have nobody else to start a thread.
+            // No call of `wake` starts a thread for jobs that become due by their times.
             if hasMore { try? addThread() }
             finish(id, perform(id))
         }

@@ -53,7 +53,7 @@ struct ForkOnForkTests {
 
     @Test("Canary: the pages of a state are used again only if its pin is lost", arguments: [false, true])
     func lostPin(isLost: Bool) throws {
-        let store = try store(entries: 60)
+        let store = try store(entries: 600)
         let held = store.snapshot()
         let generation = held.top.generation
         let root = generation.page(held.roots[Self.id].page)
