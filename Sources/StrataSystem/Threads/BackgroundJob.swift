@@ -7,7 +7,8 @@
 /// job.wake()
 /// job.stop()
 /// ```
-package final class BackgroundJob: Sendable {
+// @unchecked: the fields are used only under the lock of the pool.
+package final class BackgroundJob: @unchecked Sendable {
     /// The time of the next step, unless ``wake()`` makes it due earlier.
     package enum NextStep: Sendable {
         case now
@@ -15,16 +16,28 @@ package final class BackgroundJob: Sendable {
         case whenWoken
     }
 
+    enum Phase { case asleep, due, running }
+
+    /// Nil before the start and after the end.
+    var step: (@Sendable () -> NextStep)?
+    var phase = Phase.asleep
+    /// True if another step is due after the running one.
+    var isWoken = false
+    /// True if the pool has a time at which the job becomes due.
+    var hasDeadline = false
+    /// The thread of the running step.
+    var thread: UInt = 0
+
     package init() {}
 
     /// Has `step` called soon, and then whenever it is due. It must not wait for a step of another job.
     package func start(_ step: @escaping @Sendable () -> NextStep) throws {
-        try BackgroundPool.shared.add(self, step)
+        try BackgroundPool.shared.start(self, step)
     }
 
     /// Makes a step due: another one if one is running. Without effect on a job that was not started, or was stopped.
-    package func wake() { BackgroundPool.shared.wake(ObjectIdentifier(self)) }
+    package func wake() { BackgroundPool.shared.wake(self) }
 
     /// Ends the job, once a running step has returned; from within a step, after it.
-    package func stop() { BackgroundPool.shared.remove(ObjectIdentifier(self)) }
+    package func stop() { BackgroundPool.shared.stop(self) }
 }
