@@ -69,7 +69,7 @@ struct ForkOnForkTests {
         if isLost { generation.unpin(held.epoch) }
         for byte in UInt8(2)...6 {
             let fork = try store.fork()
-            try fill(fork, byte)
+            try fill(fork, byte, entries: 600)
             try store.publish(fork)
         }
         #expect(try store.snapshot().entries(Self.id).allSatisfy { $0[1] == bytes(300, of: 6) })
