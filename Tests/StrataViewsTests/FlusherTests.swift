@@ -209,23 +209,31 @@ struct FlusherTests {
         #expect(views.trees.durablePosition == nil)
     }
 
+    /// Holds the calls of a kind for files of views until the result is called.
+    private func hold(_ held: SimulatedDisk.CallKind) -> () -> Void {
+        let isFree = Monitor(false)
+        disk.beforeCall = { kind, path in
+            if kind == held, path.contains("/views/") { isFree.wait { $0 ? () : nil } }
+        }
+        return {
+            isFree.withLock { $0 = true }
+            isFree.notifyAll()
+        }
+    }
+
     @Test("A writer waits while two generations wait, and goes on when one is written")
     func room() throws {
         let log = try openLog()
         var history = NoteHistory(seed: 1)
         let views = try open(log, generationBytes: 64 << 10).views
         let flusher = try Flusher(views)
-        let isFree = Monitor(false)
-        disk.beforeCall = { kind, path in
-            if kind == .write, path.contains("/views/") { isFree.wait { $0 ? () : nil } }
-        }
+        let release = hold(.write)
         for _ in 0..<2_000 where views.trees.waitingGenerations < 2 {
             try history.append(1, to: log)
             try follow(log, views, flusher)
         }
         #expect(views.trees.waitingGenerations >= 2 && !flusher.awaitRoom(milliseconds: 1))
-        isFree.withLock { $0 = true }
-        isFree.notifyAll()
+        release()
         #expect(flusher.awaitRoom(milliseconds: 20_000))
         try flusher.stop()
         disk.beforeCall = nil
@@ -266,14 +274,10 @@ struct FlusherTests {
     func manyRuns() throws {
         var history = NoteHistory(seed: 1)
         let views = try crowded(openLog(), &history)
-        let isFree = Monitor(false)
-        disk.beforeCall = { kind, path in
-            if kind == .create, path.contains("/views/") { isFree.wait { $0 ? () : nil } }
-        }
+        let release = hold(.create)
         let flusher = try Flusher(views)
         #expect(!flusher.awaitRoom(milliseconds: 1) && views.trees.isCrowded)
-        isFree.withLock { $0 = true }
-        isFree.notifyAll()
+        release()
         #expect(flusher.awaitRoom(milliseconds: 20_000) && !views.trees.isCrowded)
         try flusher.stop()
         disk.beforeCall = nil
