@@ -75,6 +75,26 @@ struct RunCanaryTests {
         #expect(wrong.count { $0 == .mark } == 1)
     }
 
+    @Test("A scan of a frame whose slots are in another order ends", .timeLimit(.minutes(1)))
+    func swappedSlots() throws {
+        let descriptor = try trial.run(older).pieces[0].descriptor
+        let path = trial.path(descriptor.number)
+        var forged = try ForgedRun(try trial.disk.content(of: path), frameBytes: trial.frameBytes)
+        let prefixBytes = Int(forged[trial.frameBytes + RunFormat.prefixBytesPlace])
+        let slots = trial.frameBytes + RunFormat.frameHeaderBytes + prefixBytes
+        for place in slots..<slots + RunFormat.slotBytes {
+            let byte = forged[place]
+            forged[place] = forged[place + RunFormat.slotBytes]
+            forged[place + RunFormat.slotBytes] = byte
+        }
+        forged.sealFrame(1)
+        trial.disk.setContent(forged.content, of: path)
+        var cursor = PieceCursor(try trial.open(descriptor))
+        var (count, isThere) = (0, try cursor.seekFirst())
+        while isThere { (count, isThere) = (count + 1, try cursor.next()) }
+        #expect(count == Int(descriptor.entries))
+    }
+
     @Test("A mark or a range that is dropped above the bottom is noticed", arguments: [true, false])
     func droppedMark(isOldest: Bool) throws {
         let (bottom, runs) = (try trial.run(older), [try trial.run(newest), try trial.run(newer)])
