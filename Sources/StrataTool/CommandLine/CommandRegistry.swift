@@ -10,8 +10,8 @@ enum CommandRegistry {
         Group(
             title: "look at a store and its commits",
             commands: [
-                InfoCommand.self, StatsCommand.self, LogCommand.self, ShowCommand.self, UsersCommand.self,
-                ReportCommand.self,
+                InfoCommand.self, DoctorCommand.self, StatsCommand.self, LogCommand.self, ShowCommand.self,
+                UsersCommand.self, ReportCommand.self,
             ]),
         Group(
             title: "look at its state, now or earlier",
@@ -24,7 +24,7 @@ enum CommandRegistry {
             title: "find out how that state came about",
             commands: [
                 HistoryCommand.self, BlameCommand.self, DiffCommand.self, BisectCommand.self, ExplainCommand.self,
-                DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimizeCommand.self,
+                DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimizeCommand.self, ExecCommand.self,
             ]),
         Group(
             title: "look at its files",
@@ -43,7 +43,7 @@ enum CommandRegistry {
             ]),
         Group(
             title: "the tool itself",
-            commands: [HelpCommand.self, ManualCommand.self, CompletionsCommand.self]),
+            commands: [HelpCommand.self, ManualCommand.self, CompletionsCommand.self, McpCommand.self]),
     ]
 
     static let commands: [any Command.Type] = groups.flatMap { $0.commands }

@@ -41,6 +41,13 @@ struct Option<Value: Sendable>: OptionDescription {
         option.isRequired = true
         return option
     }
+
+    /// The same option, which may be repeated.
+    var repeatable: Option {
+        var option = self
+        option.isRepeatable = true
+        return option
+    }
 }
 
 extension Option {

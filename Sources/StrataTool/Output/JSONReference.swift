@@ -6,6 +6,7 @@ import StrataStore
 enum JSONReference {
     private static let sections: [(title: String, shapes: [any DescribedShape])] = [
         ("strata info", [StoreInfo.shape, SequencerInfo.shape]),
+        ("strata doctor", [Finding.shape, DoctorFindings.shape]),
         ("strata stats", [StatisticsReport.shape]),
         ("strata log, strata show", [CommitJSON.Line.shape, EventJSON.patch]),
         ("strata history", [HistoryCommand.shape]),

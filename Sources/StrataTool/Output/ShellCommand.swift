@@ -29,4 +29,63 @@ enum ShellCommand {
         guard result == 0 else { throw StrataError.systemCall("posix_spawn", path: "/bin/sh", errno: result) }
         return child
     }
+
+    /// Runs a command to its end with this process's standard descriptors, and returns its exit status, or 128 and the
+    /// number of the signal that ended it.
+    static func run(_ command: String, signals numbers: [Int32]) throws -> Int32 {
+        let child = try start(command, with: STDOUT_FILENO, as: STDOUT_FILENO, signals: numbers)
+        let status = try wait(for: child)
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+
+    /// Waits for a process, to which signals are forwarded, and returns its status as `waitpid` does.
+    static func wait(for child: pid_t) throws -> Int32 {
+        var status: Int32 = 0
+        StopRequest.forward(to: child)
+        defer { StopRequest.forward(to: 0) }
+        while waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else { throw StrataError.systemCall("waitpid", path: "/bin/sh", errno: errno) }
+        }
+        return status
+    }
+
+    /// The end of a command whose output is read.
+    enum End {
+        case status(Int32)
+        /// It printed more than was asked for, or did not end in time, and was ended.
+        case full, late
+    }
+
+    /// Runs a command and returns its output, up to a number of bytes and seconds.
+    static func output(
+        of command: String, atMost maximumBytes: Int, seconds: Double
+    ) throws -> (bytes: [UInt8], end: End) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw StrataError.systemCall("pipe", path: "/bin/sh", errno: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        let child: pid_t
+        do {
+            defer { close(ends[1]) }
+            child = try start(command, with: ends[1], as: STDOUT_FILENO, signals: [SIGPIPE])
+        }
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(seconds)
+        var bytes: [UInt8] = []
+        var end: End?
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while end == nil {
+            let left = (deadline - clock.now) / .milliseconds(1)
+            var request = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+            if left <= 0 || poll(&request, 1, Int32(left.rounded(.up))) == 0 { end = .late } else {
+                let count = read(ends[0], &buffer, buffer.count)
+                if count == 0 { break }
+                if count > 0 { bytes += buffer.prefix(count) }
+                if bytes.count > maximumBytes { end = .full }
+            }
+        }
+        if end != nil { kill(child, SIGKILL) }
+        let status = try wait(for: child)
+        return (Array(bytes.prefix(maximumBytes)), end ?? .status(status & 0x7F == 0 ? status >> 8 & 0xFF : 3))
+    }
 }

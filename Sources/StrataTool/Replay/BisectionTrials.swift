@@ -63,7 +63,7 @@ final class BisectionTrials {
         // The standard output is reserved for the answer.
         let child = try ShellCommand.start(
             command, with: STDERR_FILENO, as: STDOUT_FILENO, signals: Self.signals + [SIGPIPE])
-        let status = try Self.wait(for: child)
+        let status = try ShellCommand.wait(for: child)
         if StopRequest.hasCome { throw Stop.interrupted }
         let verdict: BisectionVerdict
         switch (status & 0x7F, status >> 8 & 0xFF) {
@@ -83,17 +83,5 @@ final class BisectionTrials {
         case .holds: "holds (\(status))"
         case .cannotTell: "cannot be tested (\(status))"
         }
-    }
-
-    // MARK: The process
-
-    private static func wait(for child: pid_t) throws -> Int32 {
-        var status: Int32 = 0
-        StopRequest.forward(to: child)
-        defer { StopRequest.forward(to: 0) }
-        while waitpid(child, &status, 0) < 0 {
-            guard errno == EINTR else { throw StrataError.systemCall("waitpid", path: "/bin/sh", errno: errno) }
-        }
-        return status
     }
 }

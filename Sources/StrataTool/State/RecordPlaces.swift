@@ -43,7 +43,7 @@ struct RecordPlaces {
     }
 
     /// Returns a name quoted for the shell if necessary.
-    private static func shellWord(_ name: String) -> String {
+    static func shellWord(_ name: String) -> String {
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/@%+".utf8)
         let isPlain = !name.isEmpty && name.utf8.allSatisfy { $0 >= 0x80 || plain.contains($0) }
         return isPlain ? name : ShellCompletions.quoted(name)

@@ -25,7 +25,8 @@ enum CommandLines {
     static let store = "Notes.strata"
     /// These have no store to read.
     static let withoutStore: Set<String> = [
-        "import", "create", "join", "replicate", "trim", "assets", "promote", "completions", "manual", "help",
+        "import", "create", "join", "replicate", "trim", "assets", "promote", "completions", "manual", "help", "exec",
+        "mcp",
     ]
 
     /// These print nothing with `--json` if the store has none of what they list.
@@ -33,6 +34,8 @@ enum CommandLines {
 
     static let all: [Line] = [
         line("info", [], ["What `info` prints"]),
+        Line(
+            command: "doctor", words: ["doctor", store], headings: ["A finding", "The end of an examination"], code: 1),
         line("stats", [], ["What `stats` prints"]),
         line("log", [], ["A commit"]),
         line("log", ["--patch"], ["A commit"]),
