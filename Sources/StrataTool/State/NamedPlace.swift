@@ -30,9 +30,10 @@ struct NamedPlace {
     /// - Parameters:
     ///   - type: The type of the requested records; nil for all types.
     ///   - fields: The keys and key paths of a predicate or an order.
+    ///   - needsZone: True to refuse a zone that was deleted.
     /// - Throws: ``Refusal`` for an unknown name, and if several private databases match while the public one does not.
     func resolve(
-        _ arguments: Arguments, type: String? = nil, fields: [String] = [], by command: String
+        _ arguments: Arguments, type: String? = nil, fields: [String] = [], needsZone: Bool = false, by command: String
     ) throws -> DatabaseOptions {
         let named = try DatabaseOptions(arguments).placed(in: state.snapshot)
         try requireUsers(named)
@@ -40,8 +41,10 @@ struct NamedPlace {
             throw unknown(Refusal.missingZone(zone.name).message, zone.name, try zoneNames())
         }
         if let type { try requireFields(of: type, fields) }
-        guard !DatabaseOptions.areGiven(in: arguments) else { return named }
-        return try chosen(named, type, by: command)
+        let isNamed = DatabaseOptions.areGiven(in: arguments)
+        let options = try isNamed ? named : chosen(named, type, by: command)
+        if needsZone { try RecordPlaces(state).requireZone(options, isNamed: isNamed) }
+        return options
     }
 
     /// Returns the question for a predicate about records of the type in the second operand.
@@ -117,14 +120,23 @@ struct NamedPlace {
         throw unknown("The store has no user '\(name)'.", name, names)
     }
 
-    /// - Throws: ``Refusal`` if a database has no zone or record of that name.
+    /// - Throws: ``Refusal`` if a database has no zone or record of that name. It says which commit deleted it.
     func requireRecord(_ id: RecordID, in database: DatabaseID) throws {
         let found = try state.database(database.scope, of: database.owner)
         let zones = try found.map { try state.zones(of: $0) } ?? []
         guard let zone = zones.first(where: { LogFilter.isSame($0.name, id.zone.name) }) else {
             throw unknown(Refusal.missingZone(id.zone.name).message, id.zone.name, zones.map(\.name))
         }
-        if try state.trees.withRecord(RecordKey(zone: zone.ordinal, name: id.name), { _ in }) != nil { return }
+        let key = RecordKey(zone: zone.ordinal, name: id.name)
+        if try state.trees.withRecord(key, { _ in }) != nil { return }
+        if let found {
+            if let ending = try Ending.of(key, in: found.ordinal, state) {
+                throw Refusal(.unknownItem, ending.sentence(onRecord: id.name))
+            }
+            if let ending = try Ending.ofZone(zone.ordinal, in: found.ordinal, state) {
+                throw Refusal(.zoneNotFound, ending.sentence(onZone: id.zone.name))
+            }
+        }
         var names: [String] = []
         try state.trees.forEachRecord(of: zone.ordinal) { name, _ in
             names.append(String(decoding: name, as: UTF8.self))
