@@ -89,7 +89,8 @@ struct RecordPlaces {
         guard !isNamed else { return }
         for database in try databases(nil) {
             let found = try state.zones(of: database).first { LogFilter.isSame($0.name, zone.name) }
-            guard let found, let ending = try Ending.ofZone(found.ordinal, in: database.ordinal, state) else { continue }
+            guard let found, let ending = try Ending.ofZone(found.ordinal, in: database.ordinal, state)
+            else { continue }
             let owner = database.id.owner
             let options = "--user \(Self.shellWord(owner)) "
             throw Refusal(.zoneNotFound, ending.sentence(onZone: zone.name, " of \(owner)", options: options))
