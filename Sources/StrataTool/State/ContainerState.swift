@@ -37,8 +37,12 @@ struct ContainerState {
 
     /// `anna on phone`, or the words for an actor without a name.
     func actorText(_ header: EnvelopeHeader) throws -> String {
-        if let text = header.unnamedActorText { return text }
-        return try user(header.user) + (header.device == 0 ? "" : " on \(device(header.device))")
+        try header.unnamedActorText ?? actorText(user: header.user, device: header.device)
+    }
+
+    func actorText(user: UInt64, device: UInt64) throws -> String {
+        if user == 0 { return LogFilter.systemName }
+        return try self.user(user) + (device == 0 ? "" : " on \(self.device(device))")
     }
 
     // MARK: Users

@@ -120,7 +120,7 @@ struct Ending {
     private var before: UInt64? { actor == nil ? nil : offset - 1 }
 
     /// `was deleted by commit 12 (anna on phone)`.
-    private func predicate(ofZone isZone: Bool) -> String {
+    func predicate(ofZone isZone: Bool) -> String {
         let words =
             switch cause {
             case .deleted: "was deleted"

@@ -120,23 +120,14 @@ struct NamedPlace {
         throw unknown("The store has no user '\(name)'.", name, names)
     }
 
-    /// - Throws: ``Refusal`` if a database has no zone or record of that name. It says which commit deleted it.
+    /// - Throws: ``Refusal`` if a database has no zone or record of that name.
     func requireRecord(_ id: RecordID, in database: DatabaseID) throws {
         let found = try state.database(database.scope, of: database.owner)
         let zones = try found.map { try state.zones(of: $0) } ?? []
         guard let zone = zones.first(where: { LogFilter.isSame($0.name, id.zone.name) }) else {
             throw unknown(Refusal.missingZone(id.zone.name).message, id.zone.name, zones.map(\.name))
         }
-        let key = RecordKey(zone: zone.ordinal, name: id.name)
-        if try state.trees.withRecord(key, { _ in }) != nil { return }
-        if let found {
-            if let ending = try Ending.of(key, in: found.ordinal, state) {
-                throw Refusal(.unknownItem, ending.sentence(onRecord: id.name))
-            }
-            if let ending = try Ending.ofZone(zone.ordinal, in: found.ordinal, state) {
-                throw Refusal(.zoneNotFound, ending.sentence(onZone: id.zone.name))
-            }
-        }
+        if try state.trees.withRecord(RecordKey(zone: zone.ordinal, name: id.name), { _ in }) != nil { return }
         var names: [String] = []
         try state.trees.forEachRecord(of: zone.ordinal) { name, _ in
             names.append(String(decoding: name, as: UTF8.self))

@@ -7,16 +7,19 @@ struct RecordPlaces {
     private static let maximumDatabases = 200
 
     private let state: ContainerState
+    /// The option that names the owner of a private database.
+    private let owner: String
 
-    init(_ state: ContainerState) { self.state = state }
+    init(_ state: ContainerState, owner: String = DatabaseOptions.user.name) {
+        (self.state, self.owner) = (state, owner)
+    }
 
     /// Returns the reason why a record cannot be read, such as the commit that deleted it, and where there is one.
     func problem(
         _ refusal: Refusal, with id: RecordID, _ options: DatabaseOptions
     ) throws -> (text: String, advice: String?) {
-        guard [.unknownItem, .zoneNotFound, .userDeletedZone].contains(refusal.code) else {
-            return (refusal.message, nil)
-        }
+        let isMissing = [.unknownItem, .zoneNotFound, .userDeletedZone].contains(refusal.code)
+        guard isMissing else { return (refusal.message, nil) }
         if let ending = try ending(of: id, options) { return (ending.sentence(onRecord: id.name), nil) }
         let advice = try advice(for: id.name, besides: options) ?? adviceOnGone(id.name, besides: options)
         if let place = try state.place(of: id.zone, options),
@@ -71,9 +74,12 @@ struct RecordPlaces {
         // Name the zone if the command line named another one.
         let isUsual = zone == .default && options.zone == nil
         let place = isUsual ? "" : " --zone \(Self.shellWord(zone.name))"
-        if database.id.scope == .public { return ("the public database", "--database public" + place) }
-        let owner = database.id.owner
-        return ("the private database of \(owner)", "--user \(Self.shellWord(owner))" + place)
+        if database.id.scope == .public {
+            let option = owner == DatabaseOptions.user.name ? "--database public" : "no \(owner)"
+            return ("the public database", option + place)
+        }
+        let name = database.id.owner
+        return ("the private database of \(name)", "\(owner) \(Self.shellWord(name))" + place)
     }
 
     /// - Throws: ``Refusal`` for a zone that was deleted, also in a database that the command line does not name.
