@@ -134,7 +134,7 @@ import Testing
         #expect(
             try modify(.changedKeys, base: tag, field: owned, deletes: ["a"], offset: 3) == [
                 "B55 save 0: \(next.tag) is the stored tag, not compared with \(tag.tag)",
-                "B95 delete 0: 1 records go with it",
+                "B95 delete 0: 1 record goes with it: b",
             ])
     }
 

@@ -69,6 +69,15 @@ package struct RecordSavedView {
         }
     }
 
+    /// Says which links of the record the event sets or removes.
+    package var changedLinks: (parent: Bool, share: Bool) {
+        get throws {
+            if keyed.isEmpty { return (false, false) }
+            let rest = try rest()
+            return (rest.parent != nil, rest.share != nil)
+        }
+    }
+
     /// The content of the event besides the fields. Links are ranges of the bytes, empty for a removed link.
     struct Rest {
         var original: Version?

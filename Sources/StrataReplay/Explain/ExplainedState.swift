@@ -143,7 +143,7 @@ struct ExplainedState {
     }
 
     /// Returns the header of the stored record of an item; nil if there is none.
-    private func storedHeader(_ item: Explanation.Item) throws -> RecordHeader? {
+    func storedHeader(_ item: Explanation.Item) throws -> RecordHeader? {
         guard let zone = item.zone, let ordinal = try ordinal(of: zone) else { return nil }
         return try trees.withRecord(RecordKey(zone: ordinal, name: item.name)) {
             try RecordStateView($0, in: 0..<$0.count).header()

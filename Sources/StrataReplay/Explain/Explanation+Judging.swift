@@ -68,6 +68,7 @@ extension Explanation {
                 items[place].facts = try state.sharingGrant(items[place]).map { [$0] } ?? []
             }
         }
+        try addOverwritten(request, state)
         let culprits = culprits
         for place in items.indices where items[place].code != nil {
             let item = items[place]
@@ -86,12 +87,24 @@ extension Explanation {
         }
     }
 
+    /// Adds to the accepted saves that were made from an older version than the stored one what they met.
+    private mutating func addOverwritten(_ request: Request, _ state: ExplainedState) throws {
+        guard case .modifyRecords(let body) = request.content else { return }
+        for place in items.indices where items[place].made != nil {
+            let item = items[place]
+            guard let base = item.base, let stored = try state.storedHeader(item)?.version, base < stored,
+                let conflict = try state.conflict(of: body.saves[item.index], stored)
+            else { continue }
+            (items[place].stored, items[place].conflict) = (stored, conflict)
+        }
+    }
+
     /// Returns the rule for an accepted item that has no rule in the trace.
     private static func rule(for item: Item, _ request: Request) -> ExplanationRule {
         switch request.content {
         case .modifyRecords where item.list == .saves: ExplanationRule(.currentTag, finding: "the record did not exist")
         case .modifyRecords: ExplanationRule(.recordDelete)
-        case .modifyZones: ExplanationRule(.zoneSave)
+        case .modifyZones: ExplanationRule(item.list == .saves ? .zoneSave : .existingZoneOfDelete)
         case .joinShares: ExplanationRule(.acceptedShare)
         default: ExplanationRule(.subscriptions)
         }

@@ -41,6 +41,8 @@ package struct Explanation: Sendable {
     package internal(set) var items: [Item] = []
     /// The facts for which the whole request was refused.
     package internal(set) var facts: [Fact] = []
+    /// What the commit changed besides its items.
+    package internal(set) var effects: [CommitEffect] = []
     /// Notes on what is unknown, and why.
     package internal(set) var notes: [String] = []
     /// The send of a sync engine that the request belongs to; nil if no engine sent it.
@@ -71,7 +73,7 @@ package struct Explanation: Sendable {
         package internal(set) var rules: [ExplanationRule] = []
         /// The version of the record that the client had seen.
         package internal(set) var base: Version?
-        /// The version of the record that the store had.
+        /// The version of the record that the store had, if it was refused, or made from an older version.
         package internal(set) var stored: Version?
         /// The version that the save made.
         package internal(set) var made: Version?

@@ -61,6 +61,8 @@ struct ExplanationBuilder {
         if case .failure(let error) = judgement, !(error is Refusal) { throw error }
         explanation.judgedAt = state
         try explanation.add(judgement, of: request, on: ExplainedState(of: request, by: actor, on: past, newest: store))
+        explanation.effects = try CommitEffect.all(
+            of: commit.envelope, at: offset, before: past.snapshot().trees, in: store)
         return explanation
     }
 

@@ -1,7 +1,7 @@
 import StrataModel
 
-/// The conflict of a save that was made from another state than the stored one: three states of a record side by side,
-/// and the changes between them.
+/// The conflict of a save that was made from another state than the stored one, and was refused, or accepted all the
+/// same: three states of a record side by side, and the changes between them.
 ///
 /// ```swift
 /// if let conflict = why.items[0].conflict {

@@ -263,7 +263,8 @@ extension RecordsJudge {
             }
         }
         for index in wanted where deletes[index].refusal == nil && deletes[index].cascade.count > 1 {
-            trace?.add(.cascade, "delete \(index)", "\(deletes[index].cascade.count - 1) records go with it")
+            let others = deletes[index].cascade.dropFirst()
+            trace?.add(.cascade, "delete \(index)", NameList.companions(others, of: others.count))
         }
     }
 

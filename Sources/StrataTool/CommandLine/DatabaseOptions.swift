@@ -80,6 +80,9 @@ struct DatabaseOptions {
         (database, actor, self.zone) = (DatabaseID(.private), Actor(user: user), zone)
     }
 
+    /// A database for the service.
+    init(in database: DatabaseID, zone: ZoneID?) { (self.database, actor, self.zone) = (database, .service, zone) }
+
     /// The owner of the database; empty for the public one.
     var ownerName: String {
         if database.scope == .public { return "" }

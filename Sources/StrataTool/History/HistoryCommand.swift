@@ -70,7 +70,7 @@ enum HistoryCommand: Command {
         output.write("commit \(step.version.offset)", .heading)
         output.write("  " as StaticString)
         output.write(Timestamp(microseconds: entry.time))
-        output.write("  \(step.version.tag)  \(title(of: step))\n    ")
+        output.write("  \(step.version.tag)  \(CommitPatchText.title(of: step))\n    ")
         if let header = entry.header {
             output.writeActor(of: header, names)
             output.write(", " as StaticString)
@@ -81,16 +81,6 @@ enum HistoryCommand: Command {
             output.write(names.actorText(entry.user, entry.device) + "\n")
         }
         try CommitPatchText.write(step, indentation: 4, names, to: output)
-    }
-
-    private static func title(of step: TimelineStep) -> String {
-        switch step.kind {
-        case .base: "as it was when the history before it was compacted"
-        case .create, .update, .touch: step.kind.rawValue
-        case .zoneDeleted: "zone deleted"
-        case .delete: step.isCascade ? "delete, cascade" : "delete"
-        case .erase: step.reason.isEmpty ? "erase" : "erase: \(Printable.escaped(step.reason))"
-        }
     }
 
     // MARK: For programs

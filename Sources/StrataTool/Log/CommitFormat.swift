@@ -27,10 +27,11 @@ enum CommitBody {
     case patch(CommitPatch)
 }
 
-/// One line for each commit.
+/// One line for each commit: what it did to records and zones, or for other commits the numbers of its events.
 struct CommitLine: CommitFormat {
     /// The details to print below the line. Plain events are not printed.
     var body = CommitBody.events
+    let actors = ActorTexts()
 
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         output.write(decimal: commit.offset)
@@ -38,16 +39,15 @@ struct CommitLine: CommitFormat {
         output.write(Timestamp(microseconds: commit.time))
         output.write(" " as StaticString)
         switch envelope {
-        case .failure(let error): output.write("malformed payload: \(Printable.escaped(error.description))")
+        case .failure(let error):
+            output.write("malformed payload: \(Printable.escaped(error.description)), ")
+            output.writeCount(commit.payload.count, "byte", "bytes")
         case .success(let envelope):
-            output.writeActor(of: envelope.header, names)
-            output.write("  " as StaticString)
-            output.writeOperation(of: envelope.header)
-            output.write(": " as StaticString)
-            output.writeKinds(of: envelope.events)
+            output.write(actors.text(of: envelope.header, names))
+            if !CommitSummary.write(envelope, names, to: output) {
+                writeKinds(of: envelope, byteCount: commit.payload.count, to: output)
+            }
         }
-        output.write(", " as StaticString)
-        output.writeCount(commit.payload.count, "byte", "bytes")
         try output.endLine()
         guard case .success(let envelope) = envelope else { return }
         switch body {
@@ -55,6 +55,15 @@ struct CommitLine: CommitFormat {
         case .stat: try CommitStat(envelope, byteCount: commit.payload.count).write(names, to: output)
         case .patch(let patch): try CommitText.write(envelope, of: commit, patch, onlyChanges: true, names, to: output)
         }
+    }
+
+    private func writeKinds(of envelope: Envelope, byteCount: Int, to output: Output) {
+        output.write("  " as StaticString)
+        output.writeOperation(of: envelope.header)
+        output.write(": " as StaticString)
+        output.writeKinds(of: envelope.events)
+        output.write(", " as StaticString)
+        output.writeCount(byteCount, "byte", "bytes")
     }
 }
 

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplay
 import StrataStore
 
 /// Writes commits as JSON lines. The keys, their order and their meaning are stable.
@@ -8,6 +9,8 @@ struct CommitJSON: CommitFormat {
     var stored: CommitPlace?
     /// The changes made by the events of records, if requested.
     var patch: CommitPatch?
+    /// What the commit changed besides records, if requested.
+    var effects: [CommitEffect] = []
     /// True to write shapes of requests also if they may have URLs and addresses.
     var reveals = false
 
@@ -70,6 +73,9 @@ extension CommitJSON.Line: Shaped {
             line.decoded.map { EventJSON.lines(of: $0, in: line) }
         }
         Key("stored", "where it is stored", as: CommitPlace.shape, if: "`show`") { $0.format.stored }
+        Key("effects", "what it changed besides records", each: CommitEffect.shape, if: "`show`: if anything") {
+            $0.format.effects.isEmpty ? nil : $0.format.effects
+        }
     }
 
     static let operation = Shape<EnvelopeHeader>("An operation") {

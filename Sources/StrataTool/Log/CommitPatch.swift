@@ -27,6 +27,17 @@ struct CommitPatch {
 
 /// Prints the changes of a record's fields.
 enum CommitPatchText {
+    /// Returns the words for a step.
+    static func title(of step: TimelineStep) -> String {
+        switch step.kind {
+        case .base: "as it was when the history before it was compacted"
+        case .create, .update, .touch: step.kind.rawValue
+        case .zoneDeleted: "zone deleted"
+        case .delete: step.isCascade ? "delete, cascade" : "delete"
+        case .erase: step.reason.isEmpty ? "erase" : "erase: \(Printable.escaped(step.reason))"
+        }
+    }
+
     /// Prints a line for each change, then the notes on the step.
     static func write(_ step: TimelineStep, indentation: Int, _ names: KnownNames, to output: Output) throws {
         let blanks = String(repeating: " ", count: indentation)
@@ -36,10 +47,50 @@ enum CommitPatchText {
                 try output.writeLine(line, ink)
             }
         }
-        for note in notes(on: step) {
+        try write(notes(on: step), blanks, to: output)
+    }
+
+    private static func write(_ notes: [String], _ blanks: String, to output: Output) throws {
+        for note in notes {
             output.write(blanks)
             try output.writeLine("(\(note))", .faint)
         }
+    }
+
+    /// Prints the changes of a save, and what it sent without a change, with `=`; each field with its kind and size.
+    static func write(
+        _ step: TimelineStep, sending fields: [SaveOutline.Field], indentation: Int, _ names: KnownNames,
+        to output: Output
+    ) throws {
+        let blanks = String(repeating: " ", count: indentation)
+        func put(_ text: String, _ ink: TextStyle?, _ field: SaveOutline.Field?) throws {
+            output.write(blanks)
+            if let ink { output.write(text, ink) } else { output.write(text) }
+            if let field, let kind = field.kind { output.write("  (\(kind), \(field.bytes.counted("byte")))", .faint) }
+            try output.endLine()
+        }
+        var rest = fields
+        for change in step.changes {
+            let place = rest.firstIndex { .field(UInt32(clamping: $0.ordinal)) == change.key }
+            let field = place.map { rest.remove(at: $0) }
+            for (line, ink) in lines(of: change, names) { try put(line, ink, field?.share == nil ? field : nil) }
+            guard let share = field?.share else { continue }
+            let known: ShareState? = if case .value(let value) = change.before { ShareState(value) } else { nil }
+            let changed = ShareStateText.changes(from: known, to: share).map(\.name)
+            for part in ShareStateText.changes(from: nil, to: share) where !changed.contains(part.name) {
+                try put("= \(part.name): \(part.new ?? "")", nil, nil)
+            }
+        }
+        let after = try step.after.decoded()?.fields ?? []
+        for field in rest {
+            let value = after.first { UInt64($0.field) == field.ordinal }?.value
+            let text = field.share == nil ? value.map { ": \(ValueText.text(of: $0))" } ?? "" : ""
+            try put("= \(names.shownField(field.ordinal))\(text)", nil, field)
+            for part in field.share.map({ ShareStateText.changes(from: nil, to: $0) }) ?? [] {
+                try put("= \(part.name): \(part.new ?? "")", nil, nil)
+            }
+        }
+        try write(notes(on: step), blanks, to: output)
     }
 
     /// Returns one line, except for the participants of a share.

@@ -18,7 +18,7 @@ enum EventJSON {
     }
 
     static let shape = Shape<Line>(
-        "An event", "With `--patch`, events of records also have the keys of [a patch](#a-patch)."
+        "An event", "With `--patch`, and in `show`, events of records also have the keys of [a patch](#a-patch)."
     ) {
         Key("kind", "number of its kind") { $0.event.kind.rawValue }
         Key("name", "its kind, as in [format.md](../format.md), §7, or `unknown event N`") { "\($0.event.kind)" }

@@ -19,7 +19,10 @@ enum LogCommand: Command {
         "--since",
         help: "begin with the first commit at or after this time: 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 "
             + "minutes ago\" (also s, h, d), today, yesterday or @MICROSECONDS")
-    static let oneline = Option.flag("--oneline", help: "print one line for each commit")
+    static let oneline = Option.flag(
+        "--oneline",
+        help: "print one line for each commit: + for records it created, ~ with the fields that it changed, - for "
+            + "deletions, ! for refusals with the error code")
     static let stat = Option.flag(
         "--stat", help: "print the numbers of events by kind, and of zones, records and bytes, of each commit")
     static let patch = Option.flag(

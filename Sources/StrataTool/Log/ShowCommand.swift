@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataReplay
+import StrataStore
 
 /// `strata show`: one commit with all its details.
 enum ShowCommand: Command {
@@ -8,9 +9,10 @@ enum ShowCommand: Command {
     static let summary = "print one commit in full detail"
     static let details =
         "In addition to what 'strata log' prints: the position of the commit in its file, how it is stored, the chain "
-        + "value before it, the shape of its request, and each field that was sent or declared. Values are not "
-        + "printed, except for the participants and permissions of a share, nor are URLs and addresses of the request "
-        + "without --reveal. Exits with 1 if there is no commit at that offset."
+        + "value before it, the shape of its request, and each field that was sent, with its value before and after. "
+        + "= marks a field that was sent and did not change. Of a zone that was deleted it prints the records that "
+        + "went with it, and of a change to an account or to tokens what they were before. URLs and addresses of the "
+        + "request are not printed without --reveal. Exits with 1 if there is no commit at that offset."
 
     static let readsAddresses = true
     static let operands = [Operand.storeOrAddress, CommitOperand.operand]
@@ -26,7 +28,7 @@ enum ShowCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let operand = try CommitOperand(arguments.operands[1])
         try StoreAccess.requireDirectory(arguments.store)
-        let store = try StoreAccess(arguments.store)
+        let store = try StoreAccess(arguments.store, touches: LogFilterNames().touches(.all))
         let (floor, end) = (store.reader.floor.offset, store.reader.end.offset)
         let offset = operand.offset(upTo: end)
         guard offset > floor, offset <= end else {
@@ -41,13 +43,30 @@ enum ShowCommand: Command {
             throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: offset))
         }
         names.add(from: commit.payload)
-        let detail = CommitDetail(
-            place: place, chainBefore: try store.reader.chain(at: offset - 1), reveals: arguments[reveal])
-        let isJSON = arguments[Option.json]
-        let format: any CommitFormat = isJSON ? CommitJSON(stored: place, reveals: arguments[reveal]) : detail
+        let patch = CommitPatch(timeline: ChangeTimeline(of: store.reader), filter: LogFilter())
         let envelope = commit.decoded
+        let effects = effects(of: envelope, at: offset, arguments.store)
+        let isJSON = arguments[Option.json]
+        let format: any CommitFormat =
+            isJSON
+            ? CommitJSON(stored: place, patch: patch, effects: effects ?? [], reveals: arguments[reveal])
+            : CommitDetail(
+                place: place, chainBefore: try store.reader.chain(at: offset - 1), patch: patch, effects: effects,
+                reveals: arguments[reveal])
         try format.write(commit, envelope, names, to: output)
         return .success
+    }
+
+    /// Returns what a commit changed besides records; nil if the state before it cannot be read.
+    private static func effects(of envelope: DecodedEnvelope, at offset: UInt64, _ path: String) -> [CommitEffect]? {
+        guard case .success(let envelope) = envelope, CommitEffect.needState(envelope) else { return [] }
+        do {
+            let store = try StateAccess.open(path).store
+            defer { try? store.close() }
+            let past = try store.past.state(at: offset - 1)
+            defer { try? past.close() }
+            return try CommitEffect.others(of: envelope, before: past.snapshot().trees, store.snapshot().trees)
+        } catch { return nil }
     }
 }
 
@@ -55,12 +74,15 @@ enum ShowCommand: Command {
 private struct CommitDetail: CommitFormat {
     let place: CommitPlace
     let chainBefore: UInt32
+    let patch: CommitPatch
+    /// Nil if they are not known.
+    let effects: [CommitEffect]?
     /// True to print URLs and addresses of the request.
     let reveals: Bool
 
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         try CommitText().write(commit, envelope, names, to: output)
-        if case .success(let envelope) = envelope { writeFields(of: envelope, commit.offset, names, to: output) }
+        if case .success(let envelope) = envelope { try writeChanges(of: envelope, commit, names, to: output) }
         func line(_ label: String, _ value: String) {
             output.write("    ")
             output.write(label, .faint)
@@ -105,27 +127,22 @@ private struct CommitDetail: CommitFormat {
             + "\(header.undurable) not known to be durable"
     }
 
-    /// Writes the fields of each event that has some, below its version.
-    private func writeFields(of envelope: Envelope, _ offset: UInt64, _ names: KnownNames, to output: Output) {
+    /// Writes the changes that each event made to a record, below its version, then the other effects.
+    private func writeChanges(of envelope: Envelope, _ commit: Commit, _ names: KnownNames, to output: Output) throws {
         for (index, event) in envelope.events.enumerated() {
-            guard event.kind == .recordSaved, let save = try? SaveOutline(event.body, names), !save.fields.isEmpty
-            else { continue }
-            let version = Version(offset: offset, eventIndex: UInt32(index))
+            guard let step = patch.step(of: event, at: index, in: commit, envelope.header, names) else { continue }
+            let save = event.kind == .recordSaved ? try? SaveOutline(event.body, names) : nil
+            let fields = save?.fields ?? []
+            if fields.isEmpty, step.changes.isEmpty, !step.isErased { continue }
             output.write("    ")
-            output.write(version.tag, .place)
-            output.write("  \(Printable.escaped(save.record.name))  \(save.policy.name)")
-            if let base = save.base { output.write(", client had \(base.tag)") }
-            output.write("\n" as StaticString)
-            for field in save.fields {
-                output.write("        \(names.shownField(field.ordinal))  ")
-                output.write(field.kind?.description ?? "removed", field.kind == nil ? .removed : .added)
-                if field.kind != nil { output.write(", \(field.bytes.counted("byte"))") }
-                output.write("\n" as StaticString)
-                guard let share = field.share else { continue }
-                for part in ShareStateText.changes(from: nil, to: share) {
-                    output.write("            \(part.name): \(part.new ?? "")\n")
-                }
-            }
+            output.write(step.version.tag, .place)
+            output.write("  \(Printable.escaped(try event.record().key.name))  ")
+            output.write(save?.policy.name ?? CommitPatchText.title(of: step))
+            if let base = save?.base { output.write(", client had \(base.tag)") }
+            try output.endLine()
+            try CommitPatchText.write(step, sending: fields, indentation: 8, names, to: output)
         }
+        for effect in effects ?? [] { try effect.write(to: output) }
+        if effects == nil { try output.writeLine("    (the state before it cannot be read)", .faint) }
     }
 }

@@ -8,8 +8,9 @@ enum ExplainCommand: Command {
     static let summary = "explain why a request was refused or accepted, or who was notified"
     static let details =
         "For a refusal, if the store keeps refusals: the rule that decided, on which state, and what that state "
-        + "held. For a save that met another version than the client knew: the three states side by side and the "
-        + "commits in between. The log records the request, who made it, the state and the rules, so the request is "
+        + "held. For a save that met another version than the client knew, also if it was accepted: the three states "
+        + "side by side and the commits in between. For a deletion, the records that went with it. For a share, an "
+        + "account or tokens, what changed. The log records the request, who made it, the state and the rules, so the request is "
         + "judged once again; what an older log does not record, it says. With --notifications: which subscriptions "
         + "were checked for a commit, which fired, and why the others did not. For a request of a CKSyncEngine: the "
         + "other requests of its send, and which failed changes stay pending. For a commit without a request it prints "

@@ -21,6 +21,7 @@ extension Explanation {
         try write(rules, to: output)
         try write(facts, to: output)
         for item in items { try write(item, to: output) }
+        for effect in effects { try effect.write(to: output) }
         for note in notes { try output.writeLine(indented: "note: " + Printable.escaped(note)) }
     }
 
@@ -80,7 +81,7 @@ extension Explanation {
         try write(item.rules, to: output)
         if item.list == .saves, item.zone != nil {
             let base = item.base.map { "the client had \($0.tag)" } ?? "the client sent no tag"
-            let stored = item.stored.map { ", the store has \($0.tag)" } ?? ""
+            let stored = item.stored.map { ", the store \(item.made == nil ? "has" : "had") \($0.tag)" } ?? ""
             try output.writeLine(indented: base + stored + (item.made.map { ", saved as \($0.tag)" } ?? ""))
         }
         try write(item.facts, to: output)
@@ -91,15 +92,18 @@ extension Explanation {
                     ? "the change stays pending: the engine sends it again"
                     : "the change is no longer pending: the app must add it again")
         }
-        if let conflict = item.conflict { try write(conflict, to: output) }
+        if let conflict = item.conflict {
+            try write(conflict, server: item.made == nil ? "server" : "stored before", to: output)
+        }
     }
 
     // MARK: Three ways
 
-    private func write(_ conflict: RecordConflict, to output: Output) throws {
+    /// - Parameter server: the title of the values that the store had.
+    private func write(_ conflict: RecordConflict, server: String, to output: Output) throws {
         if let problem = conflict.ancestor.problem { try output.writeLine(indented: "ancestor: \(problem)") }
         for note in conflict.notes { try output.writeLine(indented: "note: \(note)") }
-        var rows = [["field", "ancestor", "client", "server", "changed by"]]
+        var rows = [["field", "ancestor", "client", server, "changed by"]]
         rows += conflict.fields.map { field in
             [
                 Printable.escaped(field.key), conflict.ancestor == .known ? Self.text(of: field.ancestor) : "?",

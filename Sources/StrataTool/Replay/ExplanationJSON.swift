@@ -37,6 +37,9 @@ enum ExplanationJSON {
         Key("rules", "the rules that decided the request as a whole", each: rule) { $0.why.rules }
         Key("facts", "relevant facts of the state", each: fact) { $0.why.facts }
         Key("items", "each save and delete of the request", each: item) { $0.why.items }
+        Key("effects", "what the commit changed besides its items", each: CommitEffect.shape, if: "if anything") {
+            $0.why.effects.isEmpty ? nil : $0.why.effects
+        }
         Key("syncEngine", "the send it belongs to", as: sync, if: "if a sync engine sent it") { $0.why.sync }
         Key("notes", "the parts that cannot be determined, in words") { $0.why.notes }
         Key(
@@ -83,7 +86,9 @@ enum ExplanationJSON {
         Key("rules", "the rules that decided it", each: rule) { $0.rules }
         Key("facts", "relevant facts of the state", each: fact) { $0.facts }
         Key("base", "that the client named", if: "if it did") { $0.base }
-        Key("stored", "of the version that the store had", if: "if that was the reason") { $0.stored }
+        Key("stored", "of the version that the store had", if: "if that was the reason, or a later one than `base`") {
+            $0.stored
+        }
         Key("made", "of the version that the save created", if: "if it was accepted") { $0.made }
         Key("pending", "true if the engine sends it again", if: "if a sync engine sent it and it failed") {
             $0.staysPending

@@ -79,11 +79,12 @@ struct MinimizationReport {
     static let end = Shape<(report: Self, history: MinimalHistory, test: MinimalTest?)>(
         "The end of a minimization"
     ) {
-        Key("commits", "of the log") { $0.report.commitCount }
+        Key("commits", "of the log, up to `at`") { $0.report.commitCount }
         Key("left", "how many remain") { $0.history.requests.count }
         Key("trials", "how many histories were tried") { $0.history.trialCount }
         Key("isMinimal", "true if nothing more can be left out, false if it was interrupted") { $0.history.isComplete }
         Key("end", "the last offset of the new history") { $0.report.end(of: $0.history) }
+        Key("at", "the last commit that was considered") { $0.report.store.offset }
         Key("path", "of the new store", if: "with `--out`") { $0.report.arguments[MinimizeCommand.out] }
         Key("test", "the test file that was written", if: "with `--test`") { line in
             line.test.map { _ in line.report.arguments[MinimizeCommand.test] ?? "" }

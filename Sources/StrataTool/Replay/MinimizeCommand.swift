@@ -9,20 +9,22 @@ enum MinimizeCommand: Command {
     static let summary = "find the few commits that are needed for a predicate to hold"
     static let details =
         "It looks for a small set of the log's requests after which a record of TYPE, or the one that --record names, "
-        + "matches the predicate, as it does at the end of the store, or at the moment that --at names. It leaves out "
+        + "matches the predicate, as it does at the moment that --at names, or else after the commit that 'strata "
+        + "bisect' finds: the first one after which it holds. It leaves out "
         + "whatever it can: commits, their items, invitations and permissions of shares, and with --keys the keys that "
         + "they save, until nothing more can be removed. Each trial judges the remaining requests by the rules; a "
         + "change tag that was never created is replaced by the one before it. It prints the remaining commits. --out "
         + "saves them as a store, and --test as a Swift test that does the same through CloudKit's API, each device "
         + "with the records that it held, and fails. If interrupted, it prints what it has found by then. Exits with 1 "
-        + "if the predicate does not hold at the end, or if more could be removed. The store is only read."
+        + "if the predicate does not hold then, or if more could be removed. The store is only read."
     static let operands = [
         Operand.store, Operand(name: "TYPE", help: "the record type, such as Note", isRequired: true),
     ]
     static let out = Option.text(
         "--out", "NEWSTORE", help: "save the result as a new store; the path must not exist yet")
     static let test = Option.text("--test", "FILE.swift", help: "write a Swift test of the result; - prints it")
-    static let at = Option.point("the point at which the predicate holds, by default the end of the store")
+    static let at = Option.point(
+        "the point at which the predicate holds, by default the first commit after which it does")
     static let keys = Option.flag(
         "--keys", help: "also leave out keys of saves, though the predicate may then hold for another reason")
     static let knownIssue = Option.flag(
@@ -50,16 +52,22 @@ enum MinimizeCommand: Command {
         if arguments[test] == "-", arguments[Option.json] { throw UsageError("--test - and --json cannot be combined") }
         let predicate = try QueryRequest.predicate(text, of: BisectCommand.predicate.name)
         _ = try DatabaseOptions(arguments)
+        let options = arguments[WhatIfCommand.rules] ?? .service
         do {
             return try StateAccess.read(
-                arguments.store, at: arguments[Option.at], options: arguments[WhatIfCommand.rules] ?? .service,
-                by: name,
-                output
+                arguments.store, at: arguments[Option.at], options: options, by: name, output
             ) { access in
                 var question = try NamedPlace(access.store).question(
                     arguments, predicate, of: BisectCommand.predicate.name, by: name)
                 question.record = arguments[BisectCommand.record]
-                do { return try answer(question, arguments, of: access, to: output) } catch let error as StrataError
+                do {
+                    guard let first = try firstOffset(question, access.store, arguments) else {
+                        return try answer(question, arguments, of: access, to: output)
+                    }
+                    let past = try access.asOf(first, options: options)
+                    defer { try? past.store.close() }
+                    return try answer(question, arguments, of: past, to: output)
+                } catch let error as StrataError
                     where [.alreadyExists, .notFound, .interrupted].contains(error.code)
                 {
                     try output.flush()
@@ -70,6 +78,19 @@ enum MinimizeCommand: Command {
             try output.flush()
             throw UsageError(error.description)
         }
+    }
+
+    /// Returns the first commit after which the predicate holds; nil if a moment was named, or if it is the last one,
+    /// or if there is none.
+    private static func firstOffset(
+        _ question: BisectionQuestion, _ store: Store, _ arguments: Arguments
+    ) throws -> UInt64? {
+        guard !arguments.has(Option.at) else { return nil }
+        let bisection = try Bisection(of: store, question, from: store.log.floor.offset, to: store.offset)
+        let answer = try bisection.answer(limit: 1)
+        guard !answer.holdsAtStart, let first = answer.flips.first?.offset, first < store.offset else { return nil }
+        Diagnostics.note("it first holds after commit \(first), so that is minimized, as with --at \(first)", by: name)
+        return first
     }
 
     private static func answer(

@@ -15,8 +15,10 @@ struct AccessDetail {
     private let writeReason: String
     /// The share that the record belongs to.
     private let share: (event: ShareSavedEvent, membership: Membership?)?
-    /// The record and its ancestors up to the root of the share.
+    /// The record and its ancestors, up to the root of the share if there is one.
     private let chain: [String]
+    /// What took the record out of its shares, in words.
+    private let losses: [String]
 
     /// - Parameter user: empty for a user who is not signed in.
     /// - Throws: ``Refusal`` for a record that does not exist.
@@ -33,7 +35,7 @@ struct AccessDetail {
         let header = try state.trees.withRecord(key) { try RecordStateView($0, in: 0..<$0.count).header() }
         guard let header else { throw Refusal(.unknownItem, "Record not found: \(id.name)") }
         if database.scope == .public {
-            (share, chain) = (nil, [])
+            (share, chain, losses) = (nil, [], [])
             let isUserRecord = LogFilter.isSame(try state.recordType(header.type), UserRecord.type)
             let grants = try state.trees.grants(of: header.type)
             func decide(_ action: Action) -> (Bool, String) {
@@ -48,14 +50,15 @@ struct AccessDetail {
             return
         }
         if LogFilter.isSame(user, database.owner) {
-            (share, chain) = (nil, [])
+            (share, chain, losses) = (nil, [], [])
             (mayRead, mayWrite) = (principal.isSignedIn, principal.isSignedIn)
             readReason = principal.isSignedIn ? "the user owns the database" : "the user's account is not available"
             writeReason = readReason
             return
         }
         let sharing = try RecordSharing(key, of: ordinal, in: id.zone.name, of: database, state)
-        (share, chain) = (sharing.share.map { ($0, sharing.membership) }, sharing.chain)
+        share = sharing.share.map { ($0, sharing.membership) }
+        (chain, losses) = (sharing.chain.map(\.name), sharing.losses)
         func may(_ action: Action) -> Bool {
             principal.isSignedIn
                 && principal.may(
@@ -74,6 +77,7 @@ struct AccessDetail {
         lines.append(("user", user.isEmpty ? "not signed in" : Printable.escaped(user)))
         lines.append(("read", "\(mayRead ? "yes" : "no"): \(Printable.escaped(readReason))"))
         lines.append(("write", "\(mayWrite ? "yes" : "no"): \(Printable.escaped(writeReason))"))
+        for loss in losses { lines.append(("why", Printable.escaped(loss))) }
         if !chain.isEmpty { lines.append(("chain", chain.map { Printable.escaped($0) }.joined(separator: " < "))) }
         try Columns.write("record", id.name, lines, to: output)
     }
@@ -96,6 +100,9 @@ extension AccessDetail: Shaped {
         Key("joined", "version of the event by which the user joined the share", if: "if a member") {
             $0.share?.membership.flatMap { $0.isGone ? nil : $0.joined }
         }
-        Key("chain", "names of the record and its ancestors up to the root of the share") { $0.chain }
+        Key("chain", "names of the record and its ancestors, up to the root of the share if there is one") { $0.chain }
+        Key("losses", "what took the record out of its shares, in words", if: "if anything") {
+            $0.losses.isEmpty ? nil : $0.losses
+        }
     }
 }

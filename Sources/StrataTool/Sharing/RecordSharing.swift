@@ -8,8 +8,12 @@ struct RecordSharing {
     let share: ShareSavedEvent?
     /// The user's membership, which may have ended; nil if the user never was a member.
     let membership: Membership?
-    /// The record and its ancestors up to the root of the share; empty if a whole zone is shared or nothing is.
-    private(set) var chain: [String] = []
+    /// The record and its ancestors, up to the root of the share if there is one; empty if the whole zone is shared.
+    private(set) var chain: [RecordKey] = []
+    /// What took the record out of its shares, in words; empty if it belongs to one.
+    private(set) var losses: [String] = []
+    /// The end of the user's membership, in words; nil if it has not ended.
+    private let departure: String?
     /// The state of the share; nil if the record belongs to none, or to one that has ended.
     private let content: ShareState?
     private let userName: String
@@ -31,24 +35,46 @@ struct RecordSharing {
         userName = try state.user(user)
         isShare = own != nil
         isRoot = share?.root.map { LogFilter.isSame($0, record.name) } ?? false
-        membership = try state.trees.memberships(of: user, in: record.zone).first { $0.share == number }
-        if let root = share?.root, own == nil { chain = try Self.chain(from: record, to: root, state) }
+        let membership = try state.trees.memberships(of: user, in: record.zone).first { $0.share == number }
+        self.membership = membership
+        departure = try membership.flatMap { $0.isGone ? try Self.departure($0, of: user, state) : nil }
+        if own == nil, share == nil || share?.root != nil {
+            chain = try Self.chain(from: record, to: share?.root, state)
+        }
+        guard share == nil, let ordinal = try state.trees.databaseOrdinal(ofZone: record.zone) else { return }
+        losses = try SharingLoss(state: state, database: ordinal).notes(on: chain)
     }
 
-    private static func chain(from record: RecordKey, to root: String, _ state: ContainerState) throws -> [String] {
-        var names = [record.name]
+    /// Returns who ended a membership, in words.
+    private static func departure(
+        _ membership: Membership, of user: UInt64, _ state: ContainerState
+    ) throws -> String {
+        let offset = membership.changed.offset
+        let commit = offset > state.log.floor.offset ? try state.log.commit(at: offset) : nil
+        guard let header = try commit.map({ try Envelope(decoding: $0.payload).header }) else {
+            return "has been no member since commit \(offset)"
+        }
+        if header.user == user { return "left it with commit \(offset)" }
+        return "was removed from it by commit \(offset) (\(try state.actorText(header)))"
+    }
+
+    /// - Parameter root: the name of the last record; nil for the one without a parent.
+    private static func chain(
+        from record: RecordKey, to root: String?, _ state: ContainerState
+    ) throws -> [RecordKey] {
+        var chain = [record]
         var known: Set<RecordKey> = [record]
         var next = record
-        while !LogFilter.isSame(next.name, root) {
+        while root.map({ !LogFilter.isSame(next.name, $0) }) ?? true {
             let parent = try state.trees.withRecord(next) { bytes in
                 let view = try RecordStateView(bytes, in: 0..<bytes.count)
                 return try view.links().parent.map { try view.key($0) }
             }
             guard let parent, let parent, known.insert(parent).inserted else { break }
-            names.append(parent.name)
+            chain.append(parent)
             next = parent
         }
-        return names
+        return chain
     }
 
     /// The user's right to the record; nil if it is not shared with the user.
@@ -62,9 +88,7 @@ struct RecordSharing {
         guard let share else { return "the record belongs to no share" }
         let name = "share \(share.record.name)"
         guard let membership else { return reasonOfStranger(name) }
-        if membership.isGone {
-            return reasonOfStranger(name) + ", and left it with commit \(membership.changed.offset)"
-        }
+        if let departure { return reasonOfStranger(name) + ", and \(departure)" }
         return "the user's permission in \(name) is \(membership.permission.name), member since commit "
             + "\(membership.joined.offset)"
     }

@@ -1,3 +1,4 @@
+import StrataLog
 import StrataModel
 import StrataRules
 import StrataStore
@@ -19,10 +20,12 @@ struct ContainerState {
     }
 
     let snapshot: StoreSnapshot
+    /// The log up to the state, or further.
+    let log: any EventLog
 
     var trees: Snapshot { snapshot.trees }
 
-    init(_ store: Store) { snapshot = store.snapshot() }
+    init(_ store: Store) { (snapshot, log) = (store.snapshot(), store.log) }
 
     // MARK: Names
 
@@ -31,6 +34,16 @@ struct ContainerState {
     func device(_ ordinal: UInt64) throws -> String { try trees.text(.device, ordinal) }
     func recordType(_ ordinal: UInt64) throws -> String { try trees.text(.recordType, ordinal) }
     func zone(_ ordinal: UInt64) throws -> String { try trees.text(.zone, ordinal) }
+
+    /// `anna on phone`, or the words for an actor without a name.
+    func actorText(_ header: EnvelopeHeader) throws -> String {
+        try header.unnamedActorText ?? actorText(user: header.user, device: header.device)
+    }
+
+    func actorText(user: UInt64, device: UInt64) throws -> String {
+        if user == 0 { return LogFilter.systemName }
+        return try self.user(user) + (device == 0 ? "" : " on \(self.device(device))")
+    }
 
     // MARK: Users
 
@@ -85,6 +98,16 @@ struct ContainerState {
         try trees.zoneRows(of: database.ordinal).map { ordinal, row in
             ZoneEntry(ordinal: ordinal, name: try zone(ordinal), row: row)
         }
+    }
+
+    /// Returns the database and the zone that a command line names, also if the zone was deleted; nil if the database
+    /// never had it.
+    func place(of zone: ZoneID, _ options: DatabaseOptions) throws -> (database: Database, zone: ZoneEntry)? {
+        let isShared = options.database.scope == .shared
+        // An owner who has written nothing has no database.
+        let owner = isShared ? options.zoneOwner : options.ownerName
+        guard let database = try? database(isShared ? .private : options.database.scope, of: owner) else { return nil }
+        return try zones(of: database).first { LogFilter.isSame($0.name, zone.name) }.map { (database, $0) }
     }
 
     /// Returns the name of the user whose record has a name, or the record's name if there is none.

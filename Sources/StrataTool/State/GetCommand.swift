@@ -8,7 +8,7 @@ enum GetCommand: Command {
     static let details =
         "Prints the system fields of each record, and every value with its type. Data values are abbreviated, except "
         + "with --json. It can run while another program writes to the store. Exits with 1 and prints the reason if a "
-        + "record does not exist; the other records are still printed."
+        + "record does not exist, or which commit deleted it; the other records are still printed."
 
     static let zone = Option.text("--zone", "NAME", help: "the zone of the records; the default is _defaultZone")
 
@@ -42,9 +42,8 @@ enum GetCommand: Command {
                     case .failure(let refusal):
                         areAllThere = false
                         try output.flush()
-                        Diagnostics.report(
-                            refusal.message, advice: try RecordPlaces(state).advice(for: recordName, besides: options),
-                            by: name)
+                        let problem = try RecordPlaces(state).problem(refusal, with: id, options)
+                        Diagnostics.report(problem.text, advice: problem.advice, by: name)
                     }
                 }
             }

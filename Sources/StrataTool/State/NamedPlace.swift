@@ -30,9 +30,10 @@ struct NamedPlace {
     /// - Parameters:
     ///   - type: The type of the requested records; nil for all types.
     ///   - fields: The keys and key paths of a predicate or an order.
+    ///   - needsZone: True to refuse a zone that was deleted.
     /// - Throws: ``Refusal`` for an unknown name, and if several private databases match while the public one does not.
     func resolve(
-        _ arguments: Arguments, type: String? = nil, fields: [String] = [], by command: String
+        _ arguments: Arguments, type: String? = nil, fields: [String] = [], needsZone: Bool = false, by command: String
     ) throws -> DatabaseOptions {
         let named = try DatabaseOptions(arguments).placed(in: state.snapshot)
         try requireUsers(named)
@@ -40,8 +41,10 @@ struct NamedPlace {
             throw unknown(Refusal.missingZone(zone.name).message, zone.name, try zoneNames())
         }
         if let type { try requireFields(of: type, fields) }
-        guard !DatabaseOptions.areGiven(in: arguments) else { return named }
-        return try chosen(named, type, by: command)
+        let isNamed = DatabaseOptions.areGiven(in: arguments)
+        let options = try isNamed ? named : chosen(named, type, by: command)
+        if needsZone { try RecordPlaces(state).requireZone(options, isNamed: isNamed) }
+        return options
     }
 
     /// Returns the question for a predicate about records of the type in the second operand.

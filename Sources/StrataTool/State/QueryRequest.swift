@@ -32,7 +32,9 @@ struct QueryRequest {
     /// Checks the names against those of a store, and chooses the database.
     mutating func resolve(_ arguments: Arguments, in store: Store, by command: String) throws {
         let fields = query.predicate.namedKeys + query.order.map(\.name)
-        let place = try NamedPlace(store).resolve(arguments, type: query.recordType, fields: fields, by: command)
+        // The debugger reads a state that may still have a zone that was deleted later.
+        let place = try NamedPlace(store).resolve(
+            arguments, type: query.recordType, fields: fields, needsZone: command == QueryCommand.name, by: command)
         (database, actor, query.zone) = (place.database, place.actor, place.zone)
         if database.scope == .shared, place.zone == nil {
             throw UsageError("a query of the shared database needs --zone NAME and --owner NAME")

@@ -28,7 +28,8 @@ enum RecordsCommand: Command {
         _ = try DatabaseOptions(arguments)
         return try StateAccess.read(arguments, by: name, output) { access in
             let state = ContainerState(access.store)
-            let options = try NamedPlace(access.store).resolve(arguments, type: arguments[type], by: name)
+            let options = try NamedPlace(access.store).resolve(
+                arguments, type: arguments[type], needsZone: true, by: name)
             var list = RecordList(
                 state: state, type: try arguments[type].map { try ordinal(ofType: $0, state) },
                 limit: arguments[limit] ?? .max, isJSON: arguments[Option.json], output: output)

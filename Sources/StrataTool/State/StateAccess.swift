@@ -98,6 +98,12 @@ struct StateAccess {
         try LogReader.open(at: path, requiresWholeEnd: files.limit == nil, platform: Platform(files: files))
     }
 
+    /// Opens the store as it was at an earlier offset, with the same options as this one.
+    func asOf(_ offset: UInt64, options: StoreOptions) throws -> StateAccess {
+        let store = try Store.open(at: path, through: offset, options: options.lean, platform: Platform(files: files))
+        return StateAccess(store: store, damage: nil, path: path, files: files)
+    }
+
     /// Opens the store as it was at an earlier offset.
     func past(at offset: UInt64) throws -> Store {
         try Store.open(at: path, through: offset, options: StoreOptions.service.lean, platform: Platform(files: files))

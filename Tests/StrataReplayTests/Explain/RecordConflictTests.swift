@@ -52,6 +52,30 @@ import Testing
         #expect(conflict.changes.allSatisfy { $0.user == "anna" && $0.device == "tablet" && $0.kind == .saved })
     }
 
+    @Test("An accepted save that was made from an older version tells what it overwrote")
+    func accepted() throws {
+        let world = try RefusingStore()
+        let first = try world.save("milk", ["mine": .int64(1), "theirs": .int64(1)])
+        let second = try world.save("milk", ["theirs": .int64(2)], base: first, as: RefusingStore.tablet)
+        func explain(_ policy: SavePolicy, _ base: Version?) throws -> Explanation.Item {
+            var builder = RequestBuilder(DatabaseID(.private), policy: policy)
+            builder.save(
+                RecordID("milk", zone: RefusingStore.notes), type: "Note", base: base,
+                fields: ["mine": .int64(3), "theirs": .int64(1)])
+            _ = try world.store.modify(builder.request, as: RefusingStore.phone)
+            return try #require(try Explanation.of(world.store.offset, in: world.store).items.first)
+        }
+        let item = try explain(.changedKeys, first)
+        #expect(item.code == nil && item.base == first && item.stored == second && item.made != nil)
+        let conflict = try #require(item.conflict)
+        #expect(conflict.fields.map { "\($0.key) \($0.side)" } == ["mine client", "theirs server"])
+        #expect(conflict.fields.map(\.server) == [.int64(1), .int64(2)] && conflict.changes.map(\.version) == [second])
+        // One that was made from the stored version, or from none, overwrote nothing that its client had not seen.
+        let next = try explain(.allKeys, item.made)
+        #expect(next.conflict == nil && next.stored == nil && next.made != nil)
+        #expect(try explain(.changedKeys, nil).conflict == nil)
+    }
+
     @Test("A save without a tag has no ancestor, and all of the record is the server's")
     func withoutTag() throws {
         let world = try RefusingStore()

@@ -31,12 +31,54 @@ import Testing
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(
             result.output == """
-                1 2026-11-21T05:46:41.500000Z system  modify zones: 6 name interned, 1 zone saved, 70 bytes
-                2 2026-11-21T05:46:43.000000Z anna on phone  modify records: 1 record saved, 51 bytes
-                3 2026-11-21T05:46:44.500000Z anna on phone  modify records: 1 record saved, 51 bytes
-                4 2026-11-21T05:46:46.000000Z anna on phone  modify records: 1 record saved, 51 bytes
+                1 2026-11-21T05:46:41.500000Z system  + zone Notes
+                2 2026-11-21T05:46:43.000000Z anna on phone  + Notes/note-1 title
+                3 2026-11-21T05:46:44.500000Z anna on phone  + Notes/note-2 title
+                4 2026-11-21T05:46:46.000000Z anna on phone  + Notes/note-3 title
 
                 """)
+    }
+
+    @Test("A line has what was done to records and zones, with their fields, and what was refused")
+    func summaries() throws {
+        let (world, at) = try VersionedStore.varied()
+        let lines = try world.run("log", "Notes.strata", "--oneline").lines
+        func summary(_ offset: UInt64) -> String? {
+            lines.first { $0.hasPrefix("\(offset) ") }?.components(separatedBy: "  ").dropFirst()
+                .joined(separator: "  ")
+        }
+        #expect(summary(at.zones) == "+ zone Notes; + zone Photos")
+        #expect(summary(at.created) == "+ Notes/note-1 title, rank, tags; + Notes/note-2 title, rank")
+        #expect(summary(at.updated) == "~ Notes/note-1 title, done")
+        #expect(summary(at.linked) == "~ Notes/note-1 parent, rank, done")
+        #expect(summary(at.deleted) == "- Photos/photo-1")
+        #expect(summary(at.refused) == "! 14 note-2")
+        let fixture = try StateFixture(keepsAudits: true)
+        try fixture.change { store in
+            var many = RequestBuilder(DatabaseID(.private), policy: .allKeys)
+            for number in 1...5 {
+                many.save(
+                    RecordID("n\(number)", zone: StateFixture.notes), type: "Wide",
+                    fields: [
+                        "a": .int64(1), "b": .int64(1), "c": .int64(1), "d": .int64(1), "e": .int64(1), "f": .int64(1),
+                        "g": .int64(1),
+                    ])
+            }
+            try fixture.step { try store.modify(many.request, as: StateFixture.phone) }
+            for rank in 1...40 { try fixture.save("n1", ["a": .int64(Int64(rank))], to: store) }
+            try fixture.step { try store.modify(.zones(deleting: [StateFixture.work]), as: StateFixture.phone) }
+        }
+        let result = try fixture.run("log", fixture.name, "--oneline", "--from", "6")
+        let first = result.lines.first
+        let fields = "a, b, c, d, e, f, …"
+        #expect(first?.hasSuffix("  + Notes/n1 \(fields); + Notes/n2 \(fields); and 3 more") == true, "\(result)")
+        #expect(result.lines.last?.hasSuffix("  - zone Work") == true, "\(result)")
+        let updates = result.lines.dropFirst().dropLast()
+        #expect(updates.allSatisfy { $0.hasSuffix("  ~ Notes/n1 a") || $0.hasSuffix("  ~ Notes/n1 full, 7 fields") })
+        #expect(updates.contains { $0.hasSuffix("full, 7 fields") } && updates.contains { $0.hasSuffix("n1 a") })
+        // The user's first commit also creates the default zone and the user's record.
+        let bert = try fixture.run("log", fixture.name, "--oneline", "--from", "3", "--to", "3")
+        #expect(bert.lines.first?.hasSuffix(" bert on mac  + _defaultZone/news title") == true, "\(bert)")
     }
 
     @Test func json() throws {

@@ -105,10 +105,66 @@ import Testing
         #expect(shape.lines.contains { $0.hasPrefix("    request shape   ") && $0.hasSuffix(" bytes") }, "\(shape)")
     }
 
+    @Test("Each field has its value before and after, and what was sent without a change is marked")
+    func values() throws {
+        let fixture = try StateFixture()
+        try fixture.change { store in
+            try fixture.save("milk", ["rank": .int64(3), "price": .double(1), "due": nil], as: StateFixture.tablet, to: store)
+        }
+        let update = try fixture.run("show", fixture.name, "last")
+        let tag = try fixture.tag(of: "milk")
+        #expect(
+            update.output.contains(
+                """
+
+                    \(tag)  milk  changed keys
+                        - due: 2001-01-01T00:00:00Z
+                        ~ price: 0.5 -> 1.0  (double, 8 bytes)
+                        = rank: 3  (int64, 2 bytes)
+
+                """), "\(update)")
+        let deletion = try fixture.run("show", fixture.name, "5")
+        #expect(deletion.output.contains("  gone  delete\n        - rank: 1\n"), "\(deletion)")
+        let json = try #require(try fixture.objects("show", fixture.name, "5").first)
+        let events = try #require(json["events"] as? [[String: Any]])
+        #expect(events.contains { ($0["changes"] as? [[String: Any]])?.first?["fieldName"] as? String == "rank" })
+    }
+
+    @Test("Of a share the changed participants are marked, and the others listed")
+    func participants() throws {
+        let fixture = try StateFixture()
+        try fixture.share()
+        try fixture.change { try fixture.edit(ShareChange(publicPermission: .readOnly), to: $0) }
+        let result = try fixture.run("show", fixture.name, "last")
+        #expect(result.lines.contains("        ~ public: none -> read only"), "\(result)")
+        #expect(result.lines.contains { $0.hasPrefix("        = participant anna: owner, ") }, "\(result)")
+    }
+
+    @Test("A deleted zone names its records, and an act what it changed")
+    func effects() throws {
+        let fixture = try StateFixture()
+        let offset = try fixture.change { store in
+            for name in ["a", "b"] { try fixture.save(name, zone: StateFixture.work, to: store) }
+            try fixture.step { try store.modify(.zones(deleting: [StateFixture.work]), as: StateFixture.phone) }
+            try store.setQuota(bytes: 5_000, of: "anna")
+            try store.setQuota(bytes: 0, of: "anna")
+            return store.offset
+        }
+        let zone = try fixture.run("show", fixture.name, "\(offset - 2)")
+        #expect(zone.lines.contains("    zone Work  2 records go with it: a, b"), "\(zone)")
+        let account = try fixture.run("show", fixture.name, "\(offset)")
+        #expect(
+            account.output.contains("    account of anna\n        ~ quota: 5000 bytes -> none\n"), "\(account)")
+        let json = try #require(try fixture.objects("show", fixture.name, "\(offset)").first)
+        try PromisedKeys.expect(json, follows: "A commit")
+        let effects = try #require(json["effects"] as? [[String: Any]])
+        #expect(effects.map { $0["of"] as? String } == ["anna"])
+    }
+
     @Test func json() throws {
         let fixture = try StoreFixture.small()
         let result = try fixture.run("show", "--json", fixture.name, "2")
-        let logged = try fixture.run("log", "--json", "--from", "2", "--to", "2", fixture.name)
+        let logged = try fixture.run("log", "--json", "--patch", "--from", "2", "--to", "2", fixture.name)
         #expect(result.code == 0)
         #expect(result.output.hasPrefix(logged.output.dropLast(2) + ",\"stored\":{\"path\":\"Notes.strata/log/"))
     }

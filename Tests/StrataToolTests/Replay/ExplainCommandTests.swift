@@ -67,6 +67,84 @@ import Testing
         #expect(result.lines.last?.hasSuffix("rank") == true)
     }
 
+    @Test("An accepted save that was made from an older version has the same table")
+    func acceptedText() throws {
+        let offset = try fixture.change { store in
+            let base = try store.past.state(at: conflict - 3).snapshot()
+                .record(RecordID("tea", zone: StateFixture.notes), in: DatabaseID(.private), as: StateFixture.phone)
+            var request = RequestBuilder(DatabaseID(.private), policy: .allKeys)
+            request.save(
+                RecordID("tea", zone: StateFixture.notes), type: "Note", base: base.version,
+                fields: ["rank": .int64(2), "title": .string("Black tea")])
+            try fixture.step { try store.modify(request.request, as: StateFixture.phone) }
+            return store.offset
+        }
+        let result = try explain("\(offset)")
+        #expect(result.code == 0 && result.output.contains("save 0  Notes/tea  accepted\n"), "\(result)")
+        #expect(result.output.contains(", the store had "), "\(result)")
+        #expect(
+            result.output.contains(
+                """
+                    field  ancestor  client       stored before         changed by
+                    due    -         not sent     2001-01-01T00:00:00Z  server
+                    rank   2         2            4                     server
+                    title  "Tea"     "Black tea"  "Tea"                 client
+                    commits after the client's version:
+
+                """), "\(result)")
+        #expect(result.lines.suffix(2).allSatisfy { $0.contains("anna on tablet  saved  ") })
+    }
+
+    @Test("A deletion names the records that went with it, by its cascade or its zone")
+    func companions() throws {
+        let offset = try fixture.change { store in
+            for number in 10..<35 { try fixture.save("plan-\(number)", zone: StateFixture.work, to: store) }
+            var delete = RequestBuilder(DatabaseID(.private))
+            delete.delete(RecordID("list", zone: StateFixture.notes))
+            try fixture.step { try store.modify(delete.request, as: StateFixture.phone) }
+            try fixture.step { try store.modify(.zones(deleting: [StateFixture.work]), as: StateFixture.phone) }
+            return store.offset
+        }
+        let cascade = try explain("\(offset - 1)")
+        #expect(cascade.output.contains(" Here: 1 record goes with it: milk."), "\(cascade)")
+        let zone = try explain("\(offset)")
+        #expect(zone.output.contains("    B35  Deleting a zone deletes all its records."), "\(zone)")
+        let names = (10..<30).map { "plan-\($0)" }
+        let line = "    zone Work  25 records go with it: \(names.joined(separator: ", ")) and 5 more"
+        #expect(zone.lines.contains(line), "\(zone)")
+        let why = try #require(try fixture.objects("explain", fixture.name, "\(offset)").first)
+        try PromisedKeys.expect(why, follows: "An explanation")
+        let effect = try #require((why["effects"] as? [[String: Any]])?.first)
+        try PromisedKeys.expect(effect, follows: "An effect of a commit")
+        #expect(effect["records"] as? [String] == names && effect["recordCount"] as? Int == 25)
+    }
+
+    @Test("An administrative act tells what it changed, before and after")
+    func acts() throws {
+        let offset = try fixture.change { store in
+            try store.setQuota(bytes: 5_000, of: "anna")
+            try store.setQuota(bytes: 0, of: "anna")
+            return store.offset
+        }
+        let account = try explain("\(offset)")
+        #expect(account.lines.suffix(2) == ["    account of anna", "        ~ quota: 5000 bytes -> none"], "\(account)")
+        let why = try #require(try fixture.objects("explain", fixture.name, "\(offset)").first)
+        let effect = try #require((why["effects"] as? [[String: Any]])?.first)
+        try PromisedKeys.expect(effect, follows: "An effect of a commit")
+        #expect(effect["effect"] as? String == "account" && effect["of"] as? String == "anna")
+        let sharing = try StateFixture()
+        try sharing.share()
+        let removal = try sharing.change { store in
+            try sharing.edit(ShareChange(participants: []), to: store)
+            return store.offset
+        }
+        let share = try sharing.run("explain", sharing.name, "\(removal)")
+        #expect(
+            share.lines.contains("    share Share-1")
+                && share.lines.contains("        - participant bert: private user, read and write, accepted"),
+            "\(share)")
+    }
+
     @Test("JSON has all of it")
     func conflictJSON() throws {
         let why = try #require(try fixture.objects("explain", fixture.name, "\(conflict)").first)

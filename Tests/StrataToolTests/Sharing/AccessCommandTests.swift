@@ -76,6 +76,70 @@ import Testing
         #expect(try access(fixture, "milk", of: "bert", "--at", "8").code == 0)
     }
 
+    @Test("Who was removed did not leave, and the answer names who did it")
+    func removed() throws {
+        let fixture = try shared()
+        try fixture.change { try fixture.edit(ShareChange(participants: []), to: $0) }
+        let result = try access(fixture, "milk", of: "bert")
+        #expect(
+            result.code == 1 && result.output.contains(", and was removed from it by commit 9 (anna on phone)\n"),
+            "\(result)")
+    }
+
+    @Test("A record that lost its parent has its chain, and says with which commit")
+    func parentRemoved() throws {
+        let fixture = try shared()
+        try fixture.change { store in
+            var child = RequestBuilder(DatabaseID(.private), policy: .changedKeys)
+            child.save(RecordID("drop", zone: StateFixture.notes), type: "Note", parent: .set("milk"))
+            try fixture.step { try store.modify(child.request, as: StateFixture.phone) }
+            var removal = RequestBuilder(DatabaseID(.private), policy: .changedKeys)
+            removal.save(RecordID("milk", zone: StateFixture.notes), type: "Note", parent: .removed)
+            try fixture.step { try store.modify(removal.request, as: StateFixture.tablet) }
+        }
+        #expect(try access(fixture, "drop", of: "bert", "--at", "9").code == 0)
+        let result = try access(fixture, "drop", of: "bert")
+        #expect(result.code == 1 && result.output.contains("the record belongs to no share"), "\(result)")
+        let why = "'milk' lost its parent 'list', which belongs to share Share-1, with commit 10 (anna on tablet)"
+        #expect(result.output.contains("    why    \(why)\n    chain  drop < milk\n"), "\(result)")
+        let object = try #require(
+            try fixture.objects(
+                "access", fixture.name, "drop", "--user", "bert", "--owner", "anna", "--zone", "Notes"
+            ).first)
+        try PromisedKeys.expect(object, follows: "The rights of a user to a record")
+        #expect(object["losses"] as? [String] == [why] && object["chain"] as? [String] == ["drop", "milk"])
+    }
+
+    @Test("A record whose share has ended says with which commit")
+    func shareEnded() throws {
+        let fixture = try shared()
+        try fixture.change { store in
+            var request = RequestBuilder(DatabaseID(.private))
+            request.delete(RecordID("Share-1", zone: StateFixture.notes))
+            try fixture.step { try store.modify(request.request, as: StateFixture.tablet) }
+        }
+        let result = try access(fixture, "milk", of: "bert")
+        #expect(result.code == 1, "\(result)")
+        #expect(
+            result.output.contains("    why    share Share-1 of 'list' was deleted by commit 9 (anna on tablet)\n"),
+            "\(result)")
+        #expect(result.output.hasSuffix("    chain  milk < list\n\n") || result.output.contains("milk < list\n"))
+    }
+
+    @Test("Without --owner the answer says whose database has the record")
+    func ownerHint() throws {
+        let fixture = try shared()
+        let result = try fixture.run("access", fixture.name, "milk", "--user", "bert", "--zone", "Notes")
+        #expect(result.code == 1 && result.output.isEmpty, "\(result)")
+        #expect(
+            result.errors.hasSuffix("\n  There is one in the private database of anna: --owner anna --zone Notes\n"),
+            "\(result)")
+        let news = try access(fixture, "news", of: "bert")
+        #expect(
+            news.errors.hasSuffix("\n  There is one in the public database: no --owner --zone _defaultZone\n"),
+            "\(news)")
+    }
+
     @Test("The public database's grants decide there")
     func publicDatabase() throws {
         let fixture = try shared()

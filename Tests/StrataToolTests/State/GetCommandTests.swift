@@ -99,7 +99,11 @@ import Testing
         let result = try get("none", "list", "gone")
         #expect(result.code == 1 && result.lines.first == "record list", "\(result)")
         #expect(
-            result.errors == "strata get: Record not found: none\nstrata get: Record not found: gone\n", "\(result)")
+            result.errors == """
+                strata get: Record not found: none
+                strata get: Record 'gone' was deleted by commit 5 (anna on phone). See it with --at 4.
+
+                """, "\(result)")
         let zone = try fixture.run("get", fixture.name, "milk", "--user", "anna", "--zone", "Missing")
         #expect(zone.code == 1 && zone.output.isEmpty && zone.errors.contains("Zone 'Missing' does not exist."))
     }
