@@ -28,18 +28,17 @@ struct OverwriteFindings {
         let step = timeline.step(of: event)
         let ancestor = try ancestor(of: save)
         let lost = step.changes.compactMap { lostValue($0, by: save, ancestor, between) }
-        guard let first = lost.first else { return nil }
+        if lost.isEmpty { return nil }
         let others = Set(lost.map(\.author)).sorted().joined(separator: ", ")
         let base = save.base.map { "based on \($0.tag)" } ?? "without a version"
         var finding = Finding(
             .overwrite, save.commit, zone: save.record.zone, record: save.record.name,
-            people: between.map { names.people($0.author.user) }.flatMap(\.self),
+            people: between.flatMap { names.people($0.author.user) },
             "\(names.text(of: save.commit.author)) overwrote \(lost.count.counted("value")) of \(others) unseen in "
                 + "\(names.shownPlace(ofZone: save.record.zone)) / \(Printable.escaped(save.record.name)): "
                 + "\(save.policy.name), \(base)",
             count: UInt64(lost.count), next: ["explain", "\(save.commit.offset)"], names)
         finding.lost = lost.sorted { ($0.field, $0.offset) < ($1.field, $1.offset) }
-        _ = first
         return finding
     }
 
