@@ -81,7 +81,9 @@ struct DatabaseOptions {
     }
 
     /// A database for the service.
-    init(in database: DatabaseID, zone: ZoneID?) { (self.database, actor, self.zone) = (database, .service, zone) }
+    init(in database: DatabaseID, zone: ZoneID?) {
+        (self.database, actor, self.zone) = (database, Actor.service, zone)
+    }
 
     /// The owner of the database; empty for the public one.
     var ownerName: String {

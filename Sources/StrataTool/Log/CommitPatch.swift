@@ -71,7 +71,7 @@ enum CommitPatchText {
         }
         var rest = fields
         for change in step.changes {
-            let place = rest.firstIndex { .field(UInt32(clamping: $0.ordinal)) == change.key }
+            let place = rest.firstIndex { change.key == .field(UInt32(clamping: $0.ordinal)) }
             let field = place.map { rest.remove(at: $0) }
             for (line, ink) in lines(of: change, names) { try put(line, ink, field?.share == nil ? field : nil) }
             guard let share = field?.share else { continue }

@@ -46,19 +46,26 @@ extension CommitEffect {
     ) -> [ChangeText] {
         var names: [String] = []
         for (name, _) in old + new where !names.contains(name) { names.append(name) }
-        func text(_ name: String, _ parts: [(name: String, value: String)]) -> String? {
-            let values = parts.filter { $0.name == name }.map(\.value)
-            return values.isEmpty ? nil : values.joined(separator: ", ")
+        func values(_ name: String, _ parts: [(name: String, value: String)]) -> [String] {
+            parts.filter { $0.name == name }.map(\.value)
         }
-        return names.map { ChangeText(name: $0, old: text($0, old), new: text($0, new)) }.filter { $0.old != $0.new }
+        func text(_ values: [String], _ name: String) -> String? {
+            if values.isEmpty { return nil }
+            // The words of a request hide addresses, too.
+            let isAddress = name == "e-mail" || name == "phone"
+            return isAddress ? values.count.counted("address", "addresses") : values.joined(separator: ", ")
+        }
+        return names.filter { values($0, old) != values($0, new) }.map { name in
+            ChangeText(name: name, old: text(values(name, old), name), new: text(values(name, new), name))
+        }
     }
 }
 
 extension Account {
     /// The parts of an account in words, each with its name.
     fileprivate var parts: [(name: String, value: String)] {
-        [("status", status.name), ("quota", quota == 0 ? "none" : Int(clamping: quota).counted("byte"))]
-            + person.lines.map { ($0.0, $0.1) }
+        let own = [(name: "status", value: status.name), ("quota", quota == 0 ? "none" : quota.counted("byte"))]
+        return own + person.lines.map { (name: $0.0, value: $0.1) }
     }
 }
 

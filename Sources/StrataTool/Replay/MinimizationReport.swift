@@ -9,12 +9,17 @@ struct MinimizationReport {
     private let arguments: Arguments
     private let output: Output
     private let names: KnownNames
+    private let first: UInt64?
     private var asJSON: Bool { arguments[Option.json] }
 
-    init(_ store: Store, _ arguments: Arguments, _ output: Output) throws {
-        (self.store, self.arguments, self.output) = (store, arguments, output)
+    /// - Parameter first: the last commit, if it was chosen because the predicate first holds after it.
+    init(_ store: Store, _ arguments: Arguments, first: UInt64?, _ output: Output) throws {
+        (self.store, self.arguments, self.first, self.output) = (store, arguments, first, output)
         names = try BisectionReport.names(in: ContainerState(store))
     }
+
+    /// Says which commit was chosen; nil if none was.
+    var choice: String? { first.map { "it first holds after commit \($0), which is minimized as with --at \($0)" } }
 
     func write(_ request: MinimalRequest) throws {
         guard !asJSON else { return try output.writeJSON(request, as: Self.request) }
@@ -40,6 +45,7 @@ struct MinimizationReport {
     private var commitCount: UInt64 { store.offset - store.log.floor.offset }
 
     private func writeText(_ history: MinimalHistory, _ test: MinimalTest?) throws {
+        if let choice { try output.writeLine(choice) }
         let count = history.requests.count
         if count == 0 {
             output.write("it holds before any commit: the log begins with a base in which it does")

@@ -62,11 +62,11 @@ enum MinimizeCommand: Command {
                 question.record = arguments[BisectCommand.record]
                 do {
                     guard let first = try firstOffset(question, access.store, arguments) else {
-                        return try answer(question, arguments, of: access, to: output)
+                        return try answer(question, arguments, of: access, first: nil, to: output)
                     }
                     let past = try access.asOf(first, options: options)
                     defer { try? past.store.close() }
-                    return try answer(question, arguments, of: past, to: output)
+                    return try answer(question, arguments, of: past, first: first, to: output)
                 } catch let error as StrataError
                     where [.alreadyExists, .notFound, .interrupted].contains(error.code)
                 {
@@ -89,12 +89,13 @@ enum MinimizeCommand: Command {
         let bisection = try Bisection(of: store, question, from: store.log.floor.offset, to: store.offset)
         let answer = try bisection.answer(limit: 1)
         guard !answer.holdsAtStart, let first = answer.flips.first?.offset, first < store.offset else { return nil }
-        Diagnostics.note("it first holds after commit \(first), so that is minimized, as with --at \(first)", by: name)
         return first
     }
 
+    /// - Parameter first: the commit that was chosen because the predicate first holds after it; nil for none.
     private static func answer(
-        _ question: BisectionQuestion, _ arguments: Arguments, of access: StateAccess, to output: Output
+        _ question: BisectionQuestion, _ arguments: Arguments, of access: StateAccess, first: UInt64?,
+        to output: Output
     ) throws -> ExitCode {
         // Unwritable paths are reported before the work is done.
         let newStore = try arguments[out].map { try WhatIfStore($0, of: access, arguments.store) }
@@ -110,7 +111,9 @@ enum MinimizeCommand: Command {
                 return true
             }
         }
-        let report = try MinimizationReport(access.store, arguments, output)
+        let report = try MinimizationReport(access.store, arguments, first: first, output)
+        // A printed test stands alone.
+        if arguments[test] == "-", let choice = report.choice { Diagnostics.note(choice, by: name) }
         if arguments[test] != "-" { for request in history.requests { try report.write(request) } }
         try newStore?.make { log, didFinish in try history.write(of: access.store, into: log, didFinish) }
         if arguments[test] != "-" { try report.writeEnd(history, written) }

@@ -37,7 +37,7 @@ struct RecordSharing {
         isRoot = share?.root.map { LogFilter.isSame($0, record.name) } ?? false
         let membership = try state.trees.memberships(of: user, in: record.zone).first { $0.share == number }
         self.membership = membership
-        departure = try membership.flatMap { $0.isGone ? try Self.departure($0, of: user, state) : nil }
+        departure = try membership.flatMap { try $0.isGone ? Self.departure($0, of: user, state) : nil }
         if own == nil, share == nil || share?.root != nil {
             chain = try Self.chain(from: record, to: share?.root, state)
         }

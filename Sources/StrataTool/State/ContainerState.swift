@@ -104,8 +104,8 @@ struct ContainerState {
     /// never had it.
     func place(of zone: ZoneID, _ options: DatabaseOptions) throws -> (database: Database, zone: ZoneEntry)? {
         let isShared = options.database.scope == .shared
-        // An owner who has written nothing has no database.
         let owner = isShared ? options.zoneOwner : options.ownerName
+        // An owner who has written nothing has no database.
         guard let database = try? database(isShared ? .private : options.database.scope, of: owner) else { return nil }
         return try zones(of: database).first { LogFilter.isSame($0.name, zone.name) }.map { (database, $0) }
     }

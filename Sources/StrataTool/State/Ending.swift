@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataStore
 import StrataViews
 
 /// The end of a record or a zone that a state no longer has: the event that took it, and who made its commit.
@@ -79,7 +80,7 @@ struct Ending {
         let cause: Cause
         switch try event.described() {
         case let deleted as RecordDeletedEvent:
-            cause = deleted.isCascade ? .cascade(from: try origin(of: envelope)) : .deleted
+            cause = try deleted.isCascade ? .cascade(from: origin(of: envelope)) : .deleted
         case let erased as RecordErasedEvent:
             guard erased.previous != nil else { return nil }
             cause = .erased
@@ -128,8 +129,7 @@ struct Ending {
             case .erased: "was erased"
             case .zone(.deleted): isZone ? "was deleted" : "was deleted with its zone"
             case .zone(.purged): isZone ? "was purged" : "was purged with its zone"
-            case .zone(.encryptedDataReset):
-                isZone ? "was deleted when encrypted data was reset" : "was deleted when encrypted data was reset"
+            case .zone(.encryptedDataReset): "was deleted when encrypted data was reset"
             }
         return words + " by \(commitText)" + (erasedBy.map { ", and its values were erased by commit \($0)" } ?? "")
     }

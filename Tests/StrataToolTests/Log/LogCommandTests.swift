@@ -65,7 +65,7 @@ import Testing
                     ])
             }
             try fixture.step { try store.modify(many.request, as: StateFixture.phone) }
-            for rank in 1...40 { try fixture.save("n1", ["a": .int64(Int64(rank))], to: store) }
+            for rank in 1...40 { try fixture.save("n1", ["a": .int64(Int64(rank))], type: "Wide", to: store) }
             try fixture.step { try store.modify(.zones(deleting: [StateFixture.work]), as: StateFixture.phone) }
         }
         let result = try fixture.run("log", fixture.name, "--oneline", "--from", "6")
