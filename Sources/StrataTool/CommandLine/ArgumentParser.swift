@@ -1,3 +1,5 @@
+import Glibc
+
 /// Parses a command line by the declarations of a command, and reports words that do not fit.
 ///
 /// Options may appear before, between and after the operands, as `--name VALUE`, `--name=VALUE`, `-n VALUE` or
@@ -5,6 +7,10 @@
 struct ArgumentParser {
     let operands: [Operand]
     let options: [any OptionDescription]
+    /// The values of environment variables, for operands and options that are left out.
+    var variables: [CommandVariable: String] = [:]
+    /// True for a command whose operands and options must all be typed.
+    var changesStores = false
 
     func parse(_ words: [String]) throws(UsageError) -> Arguments {
         var arguments = Arguments()
@@ -20,6 +26,7 @@ struct ArgumentParser {
             }
         }
         if arguments[Option.help] { return arguments }
+        if !changesStores { try addVariables(to: &arguments) }
         let required = operands.filter(\.isRequired)
         guard arguments.operands.count >= required.count else {
             throw missing(arguments.operands, required[arguments.operands.count])
@@ -35,15 +42,56 @@ struct ArgumentParser {
                     "'\(word)' is not one of \(operand.words.joined(separator: ", "))", suggestion: meant)
             }
             // The word is the next operand's value.
-            return UsageError("\(operand.name) is missing: \(operand.help)")
+            return missing(operand)
         }
-        return UsageError("\(next.name) is missing: \(next.help)")
+        return missing(next)
     }
+
+    private func missing(_ operand: Operand) -> UsageError {
+        let isLeftOut = changesStores && variables[.store] != nil
+        let why = "; it must be typed: a command that changes stores does not use \(CommandVariable.store.rawValue)"
+        return UsageError("\(operand.name) is missing: \(operand.help)" + (isLeftOut ? why : ""))
+    }
+
+    // MARK: Environment variables
+
+    /// The value that the first operand may have without being typed.
+    private var store: String? {
+        !changesStores && operands.first?.variable == .store ? variables[.store] : nil
+    }
+
+    /// Adds the values of variables where the command line leaves something out.
+    private func addVariables(to arguments: inout Arguments) throws(UsageError) {
+        if let store, hasRoom(arguments), !(arguments.operands.first.map(Self.isStore) ?? false) {
+            arguments.insert(operand: store, at: 0, from: .store)
+        }
+        guard let user = variables[.user] else { return }
+        let (count, requiredCount) = (arguments.operands.count, operands.count(where: \.isRequired))
+        if let index = operands.firstIndex(where: { $0.variable == .user }), index <= count, count + 1 == requiredCount {
+            arguments.insert(operand: user, at: index, from: .user)
+        }
+        for option in options where option.variable == .user && !arguments.has(option) {
+            arguments.add(option, try option.parse(user), from: .user)
+        }
+    }
+
+    private func hasRoom(_ arguments: Arguments) -> Bool {
+        operands.last?.isRepeatable == true || arguments.operands.count < operands.count
+    }
+
+    /// Returns true for a word that names a store, which may be damaged, or a sequencer.
+    private static func isStore(_ word: String) -> Bool {
+        var status = stat()
+        return SequencerAddress.isMeant(by: word) || stat(word, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    // MARK: Words
 
     /// Returns true for a negative number in a place that accepts one as an operand.
     private func isNegative(_ word: String, after arguments: Arguments) -> Bool {
         let count = arguments.operands.count
-        return count < operands.count && operands[count].mayBeNegative && Int64(word) != nil
+        guard Int64(word) != nil else { return false }
+        return operands.dropFirst(count).prefix(count == 0 && store != nil ? 2 : 1).contains(where: \.mayBeNegative)
     }
 
     private func add(_ word: String, to arguments: inout Arguments) throws(UsageError) {
@@ -96,7 +144,9 @@ struct ArgumentParser {
 }
 
 extension ArgumentParser {
-    init(_ command: any Command.Type) {
-        self.init(operands: command.operands, options: command.options + CommonOptions.all)
+    init(_ command: any Command.Type, variables: [CommandVariable: String] = [:]) {
+        self.init(
+            operands: command.operands, options: command.options + CommonOptions.all, variables: variables,
+            changesStores: command.changesStores)
     }
 }

@@ -30,7 +30,7 @@ struct CommitRange {
         var first = floor + 1
         if let from = arguments[LogCommand.from] {
             if from <= floor {
-                Diagnostics.report(
+                Diagnostics.remark(
                     "the history up to \(floor) was removed by compaction; beginning with \(floor + 1)", by: command)
             }
             first = max(first, from)

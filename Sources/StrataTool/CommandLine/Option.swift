@@ -11,6 +11,8 @@ protocol OptionDescription: Sendable {
     var isRepeatable: Bool { get }
     /// True if a command does nothing without the option.
     var isRequired: Bool { get }
+    /// The environment variable with the default value.
+    var variable: CommandVariable? { get }
 
     func parse(_ text: String) throws(UsageError) -> any Sendable
 }
@@ -28,9 +30,10 @@ extension OptionDescription {
 struct Option<Value: Sendable>: OptionDescription {
     let name: String
     let valueName: String?
-    let help: String
+    var help: String
     var isRepeatable = false
     var isRequired = false
+    var variable: CommandVariable?
     let convert: @Sendable (String) throws(UsageError) -> Value
 
     func parse(_ text: String) throws(UsageError) -> any Sendable { try convert(text) }
@@ -39,6 +42,14 @@ struct Option<Value: Sendable>: OptionDescription {
     var required: Option {
         var option = self
         option.isRequired = true
+        return option
+    }
+
+    /// The same option with the default value of an environment variable.
+    func defaulting(to variable: CommandVariable) -> Option {
+        var option = self
+        option.help += "; by default $\(variable.rawValue)"
+        option.variable = variable
         return option
     }
 }

@@ -73,7 +73,9 @@ public enum Tool {
         }
         let command = try CommandRegistry.command(named: first)
         name = command.name
-        let arguments = try ArgumentParser(command).parse(Array(words.dropFirst()))
+        let parser = ArgumentParser(command, variables: CommandVariable.values())
+        let arguments = try parser.parse(Array(words.dropFirst()))
+        Diagnostics.begin(origin: CommandVariable.origin(arguments.variables))
         stores = command.stores(arguments)
         output.isColored = (arguments[Option.color] ?? .auto).isColored
         if arguments[Option.local] { LocalTime.use() }

@@ -7,6 +7,7 @@ import StrataSystem
 enum CompactCommand: Command {
     static let name = "compact"
     static let summary = "compact a store's oldest commits, or show what that would free"
+    static let changesStores = true
     static let details =
         "Compaction keeps the state after the commits before OFFSET, and the commit at OFFSET; change tokens and past "
         + "states from before it are no longer served. Without --apply it changes nothing, can run while another "
@@ -55,7 +56,7 @@ enum CompactCommand: Command {
         var options = StoreOptions.embedded
         options.createsStore = false
         do { return try compact(offset, path, options) } catch let error as StrataError where error.code == .noSpace {
-            Diagnostics.report(
+            Diagnostics.remark(
                 "the disk is full: the state is folded in memory, and the views were removed to make room; the next "
                     + "opening rebuilds it", by: name)
             return try Store.compactWithoutRoom(at: path, before: offset, options: options)

@@ -78,7 +78,7 @@ enum BisectCommand: Command {
             if arguments.operands.count > 1 {
                 throw UsageError("--run tests the whole store and takes no TYPE: '\(arguments.operands[1])'")
             }
-            if let option = predicateOptions.first(where: { arguments.has($0) }) {
+            if let option = predicateOptions.first(where: { arguments.isTyped($0) }) {
                 throw UsageError("\(option.name) is for --where; --run tests the whole store")
             }
         }

@@ -31,7 +31,7 @@ enum DeviceCommand: Command {
     static let owner = Option.text("--owner", "NAME", help: "with --database shared: the owner of the record's zone")
 
     static let operands = [
-        Operand.store, Operand(name: "USER", help: "the user's name"),
+        Operand.store, Operand(name: "USER", help: "the user's name", variable: .user),
         Operand(name: "DEVICE", help: "the name of a device of the user"),
     ]
     static let options: [any OptionDescription] = [record, zone, database, owner, state, Option.at, Option.json]

@@ -23,7 +23,7 @@ enum DiffCommand: Command {
     static let stat = Option.flag(
         "--stat", help: "print how many records of each type and zone differ, instead of which")
     static let options: [any OptionDescription] = [
-        type, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, stat,
+        type, DatabaseOptions.typedUser, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, stat,
         QueryCommand.reveal, Option.json,
     ]
     static let examples = [

@@ -94,7 +94,7 @@ enum MinimizeCommand: Command {
         try newStore?.make { log, didFinish in try history.write(of: access.store, into: log, didFinish) }
         if arguments[test] != "-" { try report.writeEnd(history, written) }
         try output.flush()
-        if !history.isComplete { Diagnostics.report("interrupted: more might be removable", by: name) }
+        if !history.isComplete { Diagnostics.remark("interrupted: more might be removable", by: name) }
         return history.isComplete ? .success : .no
     }
 

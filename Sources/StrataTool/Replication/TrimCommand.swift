@@ -7,6 +7,7 @@ import StrataStore
 enum TrimCommand: Command {
     static let name = "trim"
     static let summary = "remove a sequencer's entries before a commit; new copies begin with a base"
+    static let changesStores = true
     static let details =
         "Makes a base, the state after the entries to be removed, in the directory of the store's assets and keys, "
         + "marks it among the entries, and then removes the entries whose commits are all before OFFSET. Copies that "

@@ -12,6 +12,7 @@ enum AccessCommand: Command {
         + "and with 1 if not or if the record does not exist. It can run while another program writes to the store."
 
     static let user = Option.text("--user", "NAME", help: "the user; omit for a signed-out caller")
+        .defaulting(to: .user)
     static let owner = Option.text("--owner", "NAME", help: "the owner of the record's private database")
 
     static let operands = [Operand.store, Operand(name: "RECORD", help: "the name of a record")]

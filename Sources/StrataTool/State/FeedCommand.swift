@@ -22,7 +22,8 @@ enum FeedCommand: Command {
         case offset(UInt64)
     }
 
-    static let user = Option.text("--user", "NAME", help: "the user who fetches; required").required
+    static let user = Option.text("--user", "NAME", help: "the user who fetches; required")
+        .defaulting(to: .user).required
     static let database = Option<InternedName.Scope>(
         name: DatabaseOptions.database.name, valueName: "NAME",
         help: "private or shared; the default is the user's own private database"
@@ -97,7 +98,7 @@ enum FeedCommand: Command {
         case .token(let token)?: return try access.store.token(from: token.bytes)
         case .offset(let offset)?:
             if let token = try feed.token(at: offset, in: access) { return token }
-            Diagnostics.report(
+            Diagnostics.remark(
                 "the zone did not exist at offset \(offset): a client that had everything then starts with nothing",
                 by: name)
             return nil

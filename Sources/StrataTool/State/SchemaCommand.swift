@@ -6,6 +6,7 @@ import StrataSystem
 enum SchemaCommand: Command {
     static let name = "schema"
     static let summary = "export a store's schema, or import or check one"
+    static let changesStores = true
     static let details =
         "'export' prints the schema in CloudKit's schema language, always in the same order. 'import' declares what a "
         + "file contains, and keeps everything that the file does not name. 'validate' reports whether 'import' would "

@@ -55,7 +55,7 @@ struct StateAccess {
         }
         guard let damage = state.damage else { return code }
         try output.flush()
-        Diagnostics.report("the store is damaged; this is its state at offset \(offset)", by: command)
+        Diagnostics.remark("the store is damaged; this is its state at offset \(offset)", by: command)
         throw damage
     }
 

@@ -5,6 +5,7 @@ import StrataStore
 enum ImportCommand: Command {
     static let name = "import"
     static let summary = "create a store from an export"
+    static let changesStores = true
     static let details =
         "From commits it creates a store with the same commits: ids, times and payloads at the same offsets, and so "
         + "the same state; the store's id and secret are new. It refuses an incomplete export and reports what it "
