@@ -18,7 +18,7 @@ struct ArgumentParser {
         var onlyOperands = false
         while let word = rest.popFirst() {
             if onlyOperands || !word.hasPrefix("-") || word == "-" || isNegative(word, after: arguments) {
-                try add(word, to: &arguments)
+                if onlyOperands || !(try add(range: word, to: &arguments)) { try add(word, to: &arguments) }
             } else if word == "--" {
                 onlyOperands = true
             } else {
@@ -67,7 +67,8 @@ struct ArgumentParser {
         }
         guard let user = variables[.user] else { return }
         let (count, requiredCount) = (arguments.operands.count, operands.count(where: \.isRequired))
-        if let index = operands.firstIndex(where: { $0.variable == .user }), index <= count, count + 1 == requiredCount {
+        if let index = operands.firstIndex(where: { $0.variable == .user }), index <= count, count + 1 == requiredCount
+        {
             arguments.insert(operand: user, at: index, from: .user)
         }
         for option in options where option.variable == .user && !arguments.has(option) {
@@ -97,10 +98,25 @@ struct ArgumentParser {
     private func add(_ word: String, to arguments: inout Arguments) throws(UsageError) {
         let count = arguments.operands.count
         guard let operand = count < operands.count ? operands[count] : operands.last(where: \.isRepeatable) else {
-            throw UsageError("unexpected argument '\(word)'")
+            let isRange = word.contains("..") && option(named: LogCommand.from.name) != nil
+            let hint = "; a range of commits is written 10..20, one of times with --since and --until"
+            throw UsageError("unexpected argument '\(word)'" + (isRange ? hint : ""))
         }
         guard !word.isEmpty else { throw UsageError("\(operand.name) is empty") }
         arguments.add(operand: word)
+    }
+
+    /// Adds the options `--from` and `--to` for a range such as `10..20`. Returns false for another word, and in a
+    /// command without these options.
+    private func add(range word: String, to arguments: inout Arguments) throws(UsageError) -> Bool {
+        guard let range = CommitOperand.range(word), let from = option(named: LogCommand.from.name)?.option,
+            let to = option(named: LogCommand.to.name)?.option
+        else { return false }
+        for (option, text) in [(from, range.from), (to, range.to)] where !text.isEmpty {
+            guard !arguments.has(option) else { throw UsageError("\(word) and \(option.name) cannot be combined") }
+            arguments.add(option, try option.parse(text))
+        }
+        return true
     }
 
     private func parseOption(
@@ -108,12 +124,13 @@ struct ArgumentParser {
     ) throws(UsageError) {
         if word == "-h" { return arguments.add(Option.help, true) }
         var (name, attached) = Self.split(word)
-        if attached == nil, option(named: name) == nil, let short = shortOption(in: word) {
-            (name, attached) = (short.name, String(word.dropFirst(short.name.count)))
+        if attached == nil, option(named: name) == nil, let (short, value) = shortOption(in: word) {
+            (name, attached) = (short, value)
         }
-        guard let option = option(named: name) else {
+        guard let (option, spelling) = option(named: name) else {
             throw UsageError(
-                "unknown option \(name)", suggestion: Suggestion.closest(to: name, among: options.map(\.name)))
+                "unknown option \(name)",
+                suggestion: Suggestion.closest(to: name, among: spellings.map(\.spelling.name)))
         }
         guard option.isRepeatable || !arguments.has(option) else { throw UsageError("\(name) is given twice") }
         guard let valueName = option.valueName else {
@@ -127,14 +144,27 @@ struct ArgumentParser {
         if valueName.contains(" "), attached == nil, !text.contains(" "), let second = rest.popFirst() {
             text += " " + second
         }
-        arguments.add(option, try option.parse(text))
+        arguments.add(option, try spelling.parse(text))
     }
 
-    private func option(named name: String) -> (any OptionDescription)? { options.first { $0.name == name } }
+    /// The options, each with all of its spellings.
+    private var spellings: [(option: any OptionDescription, spelling: any OptionDescription)] {
+        options.flatMap { option in ([option] + option.synonyms).map { (option, $0) } }
+    }
 
-    /// Returns the one-letter option whose value follows it directly.
-    private func shortOption(in word: String) -> (any OptionDescription)? {
-        options.first { $0.name.count == 2 && $0.valueName != nil && word.count > 2 && word.hasPrefix($0.name) }
+    private func option(named name: String) -> (option: any OptionDescription, spelling: any OptionDescription)? {
+        spellings.first { $0.spelling.name == name }
+    }
+
+    /// Returns the one-letter option whose value follows it directly. A number alone is the limit.
+    private func shortOption(in word: String) -> (name: String, value: String)? {
+        let digits = word.dropFirst()
+        if digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), option(named: "-n") != nil {
+            return ("-n", String(digits))
+        }
+        let names = spellings.filter { $0.spelling.valueName != nil }.map(\.spelling.name)
+        let name = names.first { $0.count == 2 && word.count > 2 && word.hasPrefix($0) }
+        return name.map { ($0, String(word.dropFirst(2))) }
     }
 
     private static func split(_ word: String) -> (name: String, value: String?) {

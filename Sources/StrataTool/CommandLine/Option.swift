@@ -13,6 +13,8 @@ protocol OptionDescription: Sendable {
     var isRequired: Bool { get }
     /// The environment variable with the default value.
     var variable: CommandVariable? { get }
+    /// Other spellings of the option.
+    var synonyms: [any OptionDescription] { get }
 
     func parse(_ text: String) throws(UsageError) -> any Sendable
 }
@@ -34,6 +36,7 @@ struct Option<Value: Sendable>: OptionDescription {
     var isRepeatable = false
     var isRequired = false
     var variable: CommandVariable?
+    var synonyms: [any OptionDescription] = []
     let convert: @Sendable (String) throws(UsageError) -> Value
 
     func parse(_ text: String) throws(UsageError) -> any Sendable { try convert(text) }
@@ -105,6 +108,14 @@ extension Option where Value == String {
 }
 
 extension Option where Value == UInt64 {
+    /// The number of results, which `-n N`, `--limit N` and `-N` give in each command that has a limit.
+    static func limit(_ name: String, _ range: ClosedRange<UInt64> = 0...UInt64.max, help: String) -> Option {
+        let other = name == "-n" ? "--limit" : "-n"
+        var option = number(name, "N", range, help: help + "; also \(other) N or -N")
+        option.synonyms = [number(other, "N", range, help: help)]
+        return option
+    }
+
     static func number(
         _ name: String, _ valueName: String, _ range: ClosedRange<UInt64>, help: String
     ) -> Option {

@@ -15,9 +15,7 @@ enum CompactCommand: Command {
         + "is after the end, if there are no commits left before it, or if it is after the beginning of a long-lived "
         + "operation that has not ended. If no file of the log would be removed, it changes nothing and says so. On a "
         + "full disk it folds the state in memory and removes the views to make room; the next opening rebuilds them."
-    static let before = Option.number(
-        "--before", "OFFSET", 1...Version.maximumOffset, help: "compact the commits before this offset; required"
-    ).required
+    static let before = Option.commit("--before", help: "compact the commits before this offset; required").required
     static let options: [any OptionDescription] = [before, Option.apply, Option.json]
     static let examples = [
         "strata compact Notes.strata --before 120000", "strata compact Notes.strata --before 120000 --apply",
@@ -26,8 +24,9 @@ enum CompactCommand: Command {
     static func isPaged(_ arguments: Arguments) -> Bool { !arguments[Option.apply] }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        guard let offset = arguments[before] else { throw UsageError("--before OFFSET is missing") }
+        guard let commit = arguments[before] else { throw UsageError("--before OFFSET is missing") }
         try StoreAccess.requireDirectory(arguments.store)
+        let offset = max(1, try commit.offset(upTo: StoreAccess(arguments.store).reader.end.offset))
         do {
             if arguments[Option.apply] {
                 try writeDone(compact(offset, arguments.store), before: offset, asJSON: arguments[Option.json], output)

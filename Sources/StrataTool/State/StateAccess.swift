@@ -131,9 +131,14 @@ struct StateAccess {
     ) throws -> (offset: UInt64, isCertain: Bool)? {
         let log = try LogReader.open(at: path, requiresWholeEnd: false, platform: Platform(files: files))
         guard let moment else { return (log.end.offset, false) }
-        if case .offset(let offset) = moment, offset > log.end.offset { return nil }
-        let offset = try moment.offset(in: log)
-        return (offset, moment == .offset(offset) || offset < log.end.offset)
+        switch moment {
+        case .commit(.offset(let offset)):
+            return offset > log.end.offset ? nil : (try moment.offset(in: log), true)
+        case .commit(.fromEnd): return (try moment.offset(in: log), false)
+        case .time:
+            let offset = try moment.offset(in: log)
+            return (offset, offset < log.end.offset)
+        }
     }
 
     private static func limit(
