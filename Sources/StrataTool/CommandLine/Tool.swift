@@ -19,6 +19,9 @@ public enum Tool {
         let output = Output()
         var name: String?
         var stores: [String] = []
+        if words.prefix(while: { $0.text != "--" }).contains(where: { $0.text == Option.json.name }) {
+            Diagnostics.useJSON()
+        }
         do {
             do {
                 // The decoded text would name a different file.
@@ -75,7 +78,7 @@ public enum Tool {
         name = command.name
         let parser = ArgumentParser(command, variables: CommandVariable.values())
         let arguments = try parser.parse(Array(words.dropFirst()))
-        Diagnostics.begin(origin: CommandVariable.origin(arguments.variables))
+        Diagnostics.tellOrigin(CommandVariable.origin(arguments.variables))
         stores = command.stores(arguments)
         output.isColored = (arguments[Option.color] ?? .auto).isColored
         if arguments[Option.local] { LocalTime.use() }
@@ -147,12 +150,14 @@ public enum Tool {
     private static func report(_ error: any Error, by command: String?, _ stores: [String]) {
         switch error {
         case let error as UsageError:
-            Diagnostics.report(error.message(for: command), list: error.list, by: command)
+            Diagnostics.report(error, by: command)
         case let error as StrataError:
             let error = Advice.told(error, stores: stores)
             Diagnostics.report(
-                Advice.problem(error, stores: stores), advice: Advice.advice(for: error, stores: stores), by: command)
-        default: Diagnostics.report("\(error)", by: command)
+                Advice.problem(error, stores: stores), code: error.code,
+                advice: Advice.advice(for: error, stores: stores), by: command)
+        default:
+            Diagnostics.report("\(error)", code: error is OutputError ? .inputOutput : .unexpected, by: command)
         }
     }
 }

@@ -35,7 +35,8 @@ enum CompactCommand: Command {
             }
         } catch let error as StrataError where error.code == .invalidArgument {
             let log = try LogReader.open(at: arguments.store, platform: Platform(files: ReadOnlyFiles()))
-            return Diagnostics.refuse(offset > log.end.offset + 1 ? log.absence(of: offset) : "\(error)", by: name)
+            if offset <= log.end.offset + 1 { return Diagnostics.refuse("\(error)", code: error.code, by: name) }
+            return Diagnostics.refuse(log.absence(of: offset), code: .outOfRange, by: name)
         }
         return .success
     }

@@ -96,7 +96,7 @@ enum EraseCommand: Command {
             return .success
         } catch let refusal as Refusal {
             guard [.unknownItem, .zoneNotFound].contains(refusal.code) else {
-                return Diagnostics.refuse(refusal.message, by: name)
+                return Diagnostics.refuse(refusal, by: name)
             }
             try reportUnknown(ids, in: named, of: target.path, refusal)
             return .no
@@ -118,10 +118,10 @@ enum EraseCommand: Command {
                     : "There is no record '\(id.name)': \(refusal.message)"
                 let places = RecordPlaces(ContainerState(store))
                 let advice = try places.advice(for: id.name, besides: named, searchesOthers: false)
-                return Diagnostics.report(problem, advice: advice, by: name)
+                return Diagnostics.report(problem, code: .init(refusal.code), advice: advice, by: name)
             }
         }
-        Diagnostics.report(refusal.message, by: name)
+        Diagnostics.refuse(refusal, by: name)
     }
 
     private static func plan(_ ids: [RecordID], in database: DatabaseID, _ target: Target) throws -> ErasurePlan {

@@ -76,7 +76,7 @@ enum LogCommand: Command {
             try output.flush()
             return Diagnostics.refuse(problem, by: name)
         } else if let first = arguments[from]?.offset(upTo: run.end), first > run.end + 1 {
-            return Diagnostics.refuse(run.absence(of: first), by: name)
+            return Diagnostics.refuse(run.absence(of: first), code: .outOfRange, by: name)
         } else if let emptiness = try run.emptiness {
             try output.flush()
             Diagnostics.note(emptiness, by: name)

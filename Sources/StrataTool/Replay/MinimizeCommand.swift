@@ -63,7 +63,7 @@ enum MinimizeCommand: Command {
                     where [.alreadyExists, .notFound, .interrupted].contains(error.code)
                 {
                     try output.flush()
-                    return Diagnostics.refuse(error.description, by: name)
+                    return Diagnostics.refuse(error.description, code: error.code, by: name)
                 }
             }
         } catch let error as StrataError where error.code == .invalidArgument {

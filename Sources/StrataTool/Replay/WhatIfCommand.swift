@@ -104,7 +104,7 @@ enum WhatIfCommand: Command {
                 return code
             }
         } catch let error as StrataError where error.code == .alreadyExists {
-            return Diagnostics.refuse(error.description, by: name)
+            return Diagnostics.refuse(error.description, code: error.code, by: name)
         } catch let error as StrataError where [.invalidArgument, .outOfRange].contains(error.code) {
             try output.flush()
             throw UsageError(error.description)
@@ -140,7 +140,7 @@ enum WhatIfCommand: Command {
             try output.writeJSON(reason, as: WhatIfReport.noAnswer)
             try output.flush()
         }
-        return Diagnostics.refuse(reason, by: name)
+        return Diagnostics.refuse(reason, code: .outcomeUnknown, by: name)
     }
 
     // MARK: Changes

@@ -57,7 +57,7 @@ enum ReportCommand: Command {
                 return true
             }
         } catch let refusal as Refusal {
-            return Diagnostics.refuse(refusal.message, by: name)
+            return Diagnostics.refuse(refusal, by: name)
         }
         if let damage { throw damage }
         return .success

@@ -42,8 +42,8 @@ enum GetCommand: Command {
                     case .failure(let refusal):
                         areAllThere = false
                         try output.flush()
-                        Diagnostics.report(
-                            refusal.message, advice: try RecordPlaces(state).advice(for: recordName, besides: options),
+                        Diagnostics.refuse(
+                            refusal, advice: try RecordPlaces(state).advice(for: recordName, besides: options),
                             by: name)
                     }
                 }

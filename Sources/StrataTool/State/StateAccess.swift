@@ -41,7 +41,7 @@ struct StateAccess {
         do { state = try open(path, moment, options: options) } catch let error as StrataError
             where error.code == .outOfRange && moment != nil
         {
-            return Diagnostics.refuse("\(error)", by: command)
+            return Diagnostics.refuse("\(error)", code: error.code, by: command)
         }
         let offset = state.store.offset
         let code: ExitCode
@@ -50,8 +50,7 @@ struct StateAccess {
         do { code = try state.answer(options, output, body) } catch let refusal as Refusal {
             // Output printed before the refusal comes first.
             try output.flush()
-            Diagnostics.report(refusal.message, by: command)
-            code = .no
+            code = Diagnostics.refuse(refusal, by: command)
         }
         guard let damage = state.damage else { return code }
         try output.flush()

@@ -56,7 +56,7 @@ enum ExportCommand: Command {
             if let partial { Diagnostics.remark("the intact part before the damage is in \(partial)", by: name) }
         } catch let refusal as Refusal {
             try output.flush()
-            return Diagnostics.refuse(refusal.message, by: name)
+            return Diagnostics.refuse(refusal, by: name)
         }
         if let damage = export.damage { throw damage }
         return .success

@@ -40,11 +40,10 @@ enum ImportCommand: Command {
             if arguments[Option.json] { try output.writeJSON(report) } else { try report.write(to: output) }
             return .success
         } catch let refusal as Refusal {
-            Diagnostics.report(refusal.message, by: name)
+            return Diagnostics.refuse(refusal, by: name)
         } catch let error as StrataError where error.isDamage || error.code == .alreadyExists {
-            Diagnostics.report(error.description, by: name)
+            return Diagnostics.refuse(error.description, code: error.code, by: name)
         }
-        return .no
     }
 
     private static func run(
