@@ -81,7 +81,7 @@ struct ArgumentParser {
     }
 
     /// Returns true for a word that names a store, which may be damaged, or a sequencer.
-    private static func isStore(_ word: String) -> Bool {
+    static func isStore(_ word: String) -> Bool {
         var status = stat()
         return SequencerAddress.isMeant(by: word) || stat(word, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
@@ -152,7 +152,7 @@ struct ArgumentParser {
         options.flatMap { option in ([option] + option.synonyms).map { (option, $0) } }
     }
 
-    private func option(named name: String) -> (option: any OptionDescription, spelling: any OptionDescription)? {
+    func option(named name: String) -> (option: any OptionDescription, spelling: any OptionDescription)? {
         spellings.first { $0.spelling.name == name }
     }
 
@@ -167,7 +167,7 @@ struct ArgumentParser {
         return name.map { ($0, String(word.dropFirst(2))) }
     }
 
-    private static func split(_ word: String) -> (name: String, value: String?) {
+    static func split(_ word: String) -> (name: String, value: String?) {
         guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return (word, nil) }
         return (String(word[..<sign]), String(word[word.index(after: sign)...]))
     }

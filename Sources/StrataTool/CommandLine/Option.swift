@@ -15,6 +15,8 @@ protocol OptionDescription: Sendable {
     var variable: CommandVariable? { get }
     /// Other spellings of the option.
     var synonyms: [any OptionDescription] { get }
+    /// The accepted words; empty if there are others. A word that begins with `=` follows any text.
+    var words: [String] { get }
 
     func parse(_ text: String) throws(UsageError) -> any Sendable
 }
@@ -37,6 +39,7 @@ struct Option<Value: Sendable>: OptionDescription {
     var isRequired = false
     var variable: CommandVariable?
     var synonyms: [any OptionDescription] = []
+    var words: [String] = []
     let convert: @Sendable (String) throws(UsageError) -> Value
 
     func parse(_ text: String) throws(UsageError) -> any Sendable { try convert(text) }
@@ -66,7 +69,7 @@ extension Option {
         help: String
     ) -> Option {
         let words = choices.map(\.word)
-        return Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in
+        return Option(name: name, valueName: valueName, help: help, words: words) { text throws(UsageError) in
             if let choice = choices.first(where: { $0.word == text }) { return choice.value }
             let accepted = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
             throw UsageError(

@@ -61,6 +61,9 @@ public enum Tool {
         _ words: [String], _ output: Output, name: inout String?, stores: inout [String]
     ) throws -> ExitCode {
         guard let first = words.first else { throw UsageError("a command is missing") }
+        if words.starts(with: CompletionsCommand.question) {
+            return try CompletionsCommand.answer(Array(words.dropFirst(2)), output)
+        }
         switch first {
         case "--version", "-V", "-v", "version":
             guard words.count == 1 else { throw UsageError("unexpected argument '\(words[1])'") }

@@ -26,7 +26,7 @@ enum DeviceCommand: Command {
     static let database = Option<InternedName.Scope>(
         name: "--database", valueName: "NAME",
         help: "with --record: public, private or shared; private by default; with --state: the database of the state "
-            + "to show, if FILE has several"
+            + "to show, if FILE has several", words: DatabaseOptions.anyDatabase.words
     ) { text throws(UsageError) in try DatabaseOptions.anyDatabase.convert(text) }
     static let owner = Option.text("--owner", "NAME", help: "with --database shared: the owner of the record's zone")
 

@@ -35,7 +35,8 @@ enum WhatIfCommand: Command {
         help: "make this commit's request ask for if-server-record-unchanged, changed-keys or all-keys, also "
             + "spelled as in CloudKit, such as changedKeys; or "
             + "schema=enforced: saves declare no types and keys, or schema=open: they do",
-        isRepeatable: true
+        isRepeatable: true,
+        words: ["=if-server-record-unchanged", "=changed-keys", "=all-keys", "schema=enforced", "schema=open"]
     ) { text throws(UsageError) in try policy(text) }
     static let insert = Option.text(
         "--insert", "FILE", help: "also save the records of this export, by --user after --at; - for standard input")

@@ -26,7 +26,7 @@ enum FeedCommand: Command {
         .defaulting(to: .user).required
     static let database = Option<InternedName.Scope>(
         name: DatabaseOptions.database.name, valueName: "NAME",
-        help: "private or shared; the default is the user's own private database"
+        help: "private or shared; the default is the user's own private database", words: ["private", "shared"]
     ) { text throws(UsageError) in
         let scope = try DatabaseOptions.anyDatabase.convert(text)
         if scope == .public { throw UsageError("--database must be private or shared: the public one has no feed") }
