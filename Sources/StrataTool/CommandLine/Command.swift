@@ -25,6 +25,9 @@ protocol Command: Sendable {
     /// True for a command that gets addresses as they are, although it accepts ``AddressCopy/directory``.
     static var connectsItself: Bool { get }
 
+    /// True for a command that creates or changes a store. All its operands and options must be typed.
+    static var changesStores: Bool { get }
+
     /// The paths of stores in a command line.
     static func stores(_ arguments: Arguments) -> [String]
 
@@ -42,9 +45,13 @@ struct Operand: Sendable {
     var isRepeatable = false
     /// True if the operand accepts negative numbers, which are then not options.
     var mayBeNegative = false
+    /// The environment variable whose value it has if it is left out.
+    var variable: CommandVariable?
 
     /// The store, the usual first operand.
-    static let store = Operand(name: "STORE", help: "the store's directory, such as Notes.strata")
+    static let store = Operand(
+        name: "STORE", help: "the store's directory, such as Notes.strata", variable: .store)
+
     /// Returns the usage line of a command.
     static func usage(of command: String, _ operands: [Operand], _ options: [any OptionDescription]) -> String {
         let places = operands.map { operand in
@@ -57,7 +64,7 @@ struct Operand: Sendable {
     static let storeOrAddress = Operand(
         name: store.name,
         help: "the store's directory, such as Notes.strata, or the address of its sequencer, such as "
-            + "file:///shared/Notes.sequence")
+            + "file:///shared/Notes.sequence", variable: .store)
 }
 
 extension Command {
@@ -69,9 +76,18 @@ extension Command {
 
     static var readsAddresses: Bool { false }
     static var connectsItself: Bool { false }
+    static var changesStores: Bool { false }
 
     static func stores(_ arguments: Arguments) -> [String] {
         zip(operands, arguments.operands).filter { $0.0.name == Operand.store.name }.map(\.1)
+    }
+
+    /// The names of the operands, and their help.
+    static var operandHelp: [(String, String)] {
+        operands.map { operand in
+            let variable = changesStores ? nil : operand.variable
+            return (operand.name, operand.help + (variable.map { "; by default $\($0.rawValue)" } ?? ""))
+        }
     }
 
     /// The usage line.

@@ -16,21 +16,36 @@ struct CommitRange {
     let isWhole: Bool
 
     static func check(_ arguments: Arguments) throws(UsageError) {
-        if let from = arguments[LogCommand.from], let to = arguments[LogCommand.to], from > to {
-            throw UsageError("--from \(from) is after --to \(to)")
+        if case .offset(let from)? = arguments[LogCommand.from], case .offset(let to)? = arguments[LogCommand.to] {
+            try check(from, to)
         }
         if let since = arguments[LogCommand.since], let until = arguments[until], since > until {
             throw UsageError("--since is after --until")
         }
     }
 
+    private static func check(_ from: UInt64, _ to: UInt64) throws(UsageError) {
+        if from > to { throw UsageError("--from \(from) is after --to \(to)") }
+    }
+
+    /// Returns the offsets that `--from` and `--to` name in a log that ends at `end`; nil for one that is not given.
+    static func offsets(
+        _ arguments: Arguments, upTo end: UInt64
+    ) throws(UsageError) -> (from: UInt64?, to: UInt64?) {
+        let from = arguments[LogCommand.from]?.offset(upTo: end)
+        let to = arguments[LogCommand.to]?.offset(upTo: end)
+        if let from, let to { try check(from, to) }
+        return (from, to)
+    }
+
     /// - Parameter store: replaced by one that ends before the damage, if any is found.
     init(_ arguments: Arguments, _ store: inout StoreAccess, by command: String) throws {
         let floor = store.reader.floor.offset
         var first = floor + 1
-        if let from = arguments[LogCommand.from] {
-            if from <= floor {
-                Diagnostics.report(
+        let (from, to) = try Self.offsets(arguments, upTo: store.reader.end.offset)
+        if let from {
+            if from <= floor, floor > 0 {
+                Diagnostics.remark(
                     "the history up to \(floor) was removed by compaction; beginning with \(floor + 1)", by: command)
             }
             first = max(first, from)
@@ -40,7 +55,7 @@ struct CommitRange {
             first = max(first, found ?? store.reader.end.offset + 1)
         }
         self.first = first
-        last = arguments[LogCommand.to] ?? UInt64.max
+        last = to ?? UInt64.max
         latestTime = arguments[Self.until] ?? Int64.max
         isWhole = !Self.options.contains { arguments.has($0) }
     }

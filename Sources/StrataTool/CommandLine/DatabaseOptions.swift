@@ -3,8 +3,10 @@ import StrataStore
 
 /// The database, the zone and the actor of a command line.
 struct DatabaseOptions {
-    static let user = Option.text(
+    /// ``user`` for commands in which no variable stands for it.
+    static let typedUser = Option.text(
         "--user", "NAME", help: "the user who makes the request; the private database is this user's")
+    static let user = typedUser.defaulting(to: .user)
     static let database = Option<InternedName.Scope>.choice(
         "--database", "NAME", [("public", .public), ("private", .private)],
         help: "public or private; the default is private with --user or --owner, else public or, if exactly one "

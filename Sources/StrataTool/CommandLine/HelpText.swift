@@ -28,6 +28,7 @@ enum HelpText {
                 ("--local", "after a command: print times in the local time zone instead of UTC"),
                 ("--no-pager", "after a command: print on a terminal without $STRATA_PAGER, $PAGER or less"),
             ], to: output)
+        writeTable("environment", CommandVariable.allCases.map { ($0.rawValue, $0.help) }, to: output)
         writeTable("exit codes", exitCodes, to: output)
         let more = wrapped("'strata help COMMAND' describes a command, with examples.", indentation: 0)
         output.write(more.joined(separator: "\n") + "\n")
@@ -39,7 +40,7 @@ enum HelpText {
         output.write("usage: \(usage)\n\n")
         for line in wrapped(command.details, indentation: 0) { output.write(line + "\n") }
         output.write("\n")
-        writeTable("arguments", command.operands.map { ($0.name, $0.help) }, to: output)
+        writeTable("arguments", command.operandHelp, to: output)
         writeTable("options", (command.options + CommonOptions.all).map { ($0.usage, $0.help) }, to: output)
         output.write("example:\n")
         for example in command.examples { output.write("  \(example)\n") }

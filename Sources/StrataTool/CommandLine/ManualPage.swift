@@ -10,6 +10,7 @@ enum ManualPage {
         page += ".SH COMMON OPTIONS\n" + CommonOptions.all.map { item($0.usage, $0.help) }.joined()
         page += ".SH EXIT STATUS\n" + HelpText.exitCodes.map { item($0.0, $0.1) }.joined()
         page += ".SH ENVIRONMENT\n"
+        page += CommandVariable.allCases.map { item($0.rawValue, $0.help) }.joined()
         page += item("STRATA_PAGER, PAGER", "the program that shows the output on a terminal; less if neither is set")
         page += item("COLUMNS", "the width of help and tables in columns; the terminal's width if it is not set")
         page += item("TZ", "the time zone in which --local prints times")
@@ -19,7 +20,7 @@ enum ManualPage {
 
     private static func section(_ command: any Command.Type) -> String {
         var text = ".SS \"\(escaped(command.usage))\"\n\(escaped(command.details))\n"
-        text += command.operands.map { item($0.name, $0.help) }.joined()
+        text += command.operandHelp.map { item($0.0, $0.1) }.joined()
         text += command.options.map { item($0.usage, $0.help) }.joined()
         text += ".PP\nExamples:\n.PP\n.nf\n" + command.examples.map { "    \(escaped($0))\n" }.joined() + ".fi\n"
         return text

@@ -5,8 +5,8 @@ import StrataSystem
 
 /// A point in a store's history, as given on a command line.
 enum Moment: Sendable, Equatable {
-    /// The offset of the last commit to include.
-    case offset(UInt64)
+    /// The last commit to include.
+    case commit(CommitOperand)
     /// A time in microseconds since 1970. Commits made at exactly that time are included.
     case time(Int64)
 }
@@ -18,8 +18,8 @@ extension Option where Value == Moment {
     static func point(_ help: String) -> Option {
         moment(
             "--at",
-            help: help + ": an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes ago\" (also s, h, d), "
-                + "today, yesterday or @MICROSECONDS")
+            help: help + ": an offset, HEAD~1, 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes ago\" (also s, h, "
+                + "d, w), today, yesterday, \"last week\" or @MICROSECONDS")
     }
 
     static func moment(_ name: String, help: String) -> Option {
@@ -32,14 +32,16 @@ extension Option where Value == Moment {
 
 extension Moment {
     static let timeExamples =
-        "2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, \"2 hours ago\", yesterday or @MICROSECONDS"
+        "2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, \"2 hours ago\", \"last week\", yesterday or @MICROSECONDS"
 
     /// Returns nil for text that is neither an offset nor a time.
     /// - Parameter name: the name of the argument, for error messages.
     init?(_ text: String, as name: String) throws(UsageError) {
-        if let offset = UInt64(text) {
-            guard offset <= Version.maximumOffset else { throw UsageError("\(name) \(text) is larger than any offset") }
-            self = .offset(offset)
+        if let commit = CommitOperand(parsing: text) {
+            if case .offset(let offset) = commit, offset > Version.maximumOffset {
+                throw UsageError("\(name) \(text) is larger than any offset")
+            }
+            self = .commit(commit)
             return
         }
         guard let time = Timestamp(parsing: text, now: SystemTime().nowMicroseconds()) else { return nil }
@@ -53,8 +55,11 @@ extension Moment {
     /// - Throws: ``StrataError`` `outOfRange` for a point after the end, or in compacted history.
     func offset(in log: any HistoryLog) throws -> UInt64 {
         switch self {
-        case .offset(let offset):
-            guard (log.floor.offset...log.end.offset).contains(offset) else { throw Self.error(log, "\(offset)") }
+        case .commit(let commit):
+            let (floor, end) = (log.floor.offset, log.end.offset)
+            let offset = commit.offset(upTo: end)
+            let isBeforeAll = offset == 0 && ![.offset(0), .fromEnd(end + 1)].contains(commit)
+            guard (floor...end).contains(offset), !isBeforeAll else { throw Self.error(log, "\(commit)") }
             return offset
         case .time(let time):
             do { return try log.lastOffset(notAfter: time) } catch let error as StrataError

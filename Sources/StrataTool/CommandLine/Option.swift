@@ -11,6 +11,12 @@ protocol OptionDescription: Sendable {
     var isRepeatable: Bool { get }
     /// True if a command does nothing without the option.
     var isRequired: Bool { get }
+    /// The environment variable with the default value.
+    var variable: CommandVariable? { get }
+    /// Other spellings of the option.
+    var synonyms: [any OptionDescription] { get }
+    /// The accepted words; empty if there are others. A word that begins with `=` follows any text.
+    var words: [String] { get }
 
     func parse(_ text: String) throws(UsageError) -> any Sendable
 }
@@ -28,9 +34,12 @@ extension OptionDescription {
 struct Option<Value: Sendable>: OptionDescription {
     let name: String
     let valueName: String?
-    let help: String
+    var help: String
     var isRepeatable = false
     var isRequired = false
+    var variable: CommandVariable?
+    var synonyms: [any OptionDescription] = []
+    var words: [String] = []
     let convert: @Sendable (String) throws(UsageError) -> Value
 
     func parse(_ text: String) throws(UsageError) -> any Sendable { try convert(text) }
@@ -48,6 +57,14 @@ struct Option<Value: Sendable>: OptionDescription {
         option.isRepeatable = true
         return option
     }
+
+    /// The same option with the default value of an environment variable.
+    func defaulting(to variable: CommandVariable) -> Option {
+        var option = self
+        option.help += "; by default $\(variable.rawValue)"
+        option.variable = variable
+        return option
+    }
 }
 
 extension Option {
@@ -59,7 +76,7 @@ extension Option {
         help: String
     ) -> Option {
         let words = choices.map(\.word)
-        return Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in
+        return Option(name: name, valueName: valueName, help: help, words: words) { text throws(UsageError) in
             if let choice = choices.first(where: { $0.word == text }) { return choice.value }
             let accepted = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
             throw UsageError(
@@ -101,6 +118,14 @@ extension Option where Value == String {
 }
 
 extension Option where Value == UInt64 {
+    /// The number of results, which `-n N`, `--limit N` and `-N` give in each command that has a limit.
+    static func limit(_ name: String, _ range: ClosedRange<UInt64> = 0...UInt64.max, help: String) -> Option {
+        let other = name == "-n" ? "--limit" : "-n"
+        var option = number(name, "N", range, help: help + "; also \(other) N or -N")
+        option.synonyms = [number(other, "N", range, help: help)]
+        return option
+    }
+
     static func number(
         _ name: String, _ valueName: String, _ range: ClosedRange<UInt64>, help: String
     ) -> Option {

@@ -33,9 +33,9 @@ struct Timestamp: Equatable {
 }
 
 extension Timestamp {
-    /// Parses `now`, `today` and `yesterday`; `2 hours ago` with any unit; `2026-11-21` and `2026-11-21T05:18`, with
-    /// seconds, a fraction, `Z` or an offset such as `+01:00`; `15m`, counted back from `now`, also with `s`, `h` and
-    /// `d`; and `@1795238283000000`. Times without an offset are UTC.
+    /// Parses `now`, `today` and `yesterday`; `2 hours ago` with any unit, and `last week` for one of it; `2026-11-21`
+    /// and `2026-11-21T05:18`, with seconds, a fraction, `Z` or an offset such as `+01:00`; `15m`, counted back from
+    /// `now`, also with `s`, `h`, `d` and `w`; and `@1795238283000000`. Times without an offset are UTC.
     init?(parsing text: String, now: Int64) {
         var scanner = DigitScanner(text)
         if text.hasPrefix("@") {
@@ -75,6 +75,9 @@ extension Timestamp {
         default: break
         }
         let words = text.split(separator: " ")
+        if words.count == 2, words[0] == "last", ["minute", "hour", "day", "week"].contains(words[1]) {
+            return seconds(ofUnit: words[1]).flatMap { time("1", of: $0, before: now) }
+        }
         guard words.count == 3, words[2] == "ago", let seconds = seconds(ofUnit: words[1]) else { return nil }
         return time(words[0], of: seconds, before: now)
     }
@@ -85,7 +88,7 @@ extension Timestamp {
         case "m", "min", "minute", "minutes": 60
         case "h", "hour", "hours": 3_600
         case "d", "day", "days": 86_400
-        case "week", "weeks": 604_800
+        case "w", "week", "weeks": 604_800
         default: nil
         }
     }

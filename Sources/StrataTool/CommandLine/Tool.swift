@@ -19,6 +19,9 @@ public enum Tool {
         let output = Output()
         var name: String?
         var stores: [String] = []
+        if words.prefix(while: { $0.text != "--" }).contains(where: { $0.text == Option.json.name }) {
+            Diagnostics.useJSON()
+        }
         do {
             do {
                 // The decoded text would name a different file.
@@ -58,6 +61,9 @@ public enum Tool {
         _ words: [String], _ output: Output, name: inout String?, stores: inout [String]
     ) throws -> ExitCode {
         guard let first = words.first else { throw UsageError("a command is missing") }
+        if words.starts(with: CompletionsCommand.question) {
+            return try CompletionsCommand.answer(Array(words.dropFirst(2)), output)
+        }
         switch first {
         case "--version", "-V", "-v", "version":
             guard words.count == 1 else { throw UsageError("unexpected argument '\(words[1])'") }
@@ -73,7 +79,9 @@ public enum Tool {
         }
         let command = try CommandRegistry.command(named: first)
         name = command.name
-        let arguments = try ArgumentParser(command).parse(Array(words.dropFirst()))
+        let parser = ArgumentParser(command, variables: CommandVariable.values())
+        let arguments = try parser.parse(Array(words.dropFirst()))
+        Diagnostics.tellOrigin(CommandVariable.origin(arguments.variables))
         stores = command.stores(arguments)
         output.isColored = (arguments[Option.color] ?? .auto).isColored
         if arguments[Option.local] { LocalTime.use() }
@@ -145,12 +153,14 @@ public enum Tool {
     private static func report(_ error: any Error, by command: String?, _ stores: [String]) {
         switch error {
         case let error as UsageError:
-            Diagnostics.report(error.message(for: command), list: error.list, by: command)
+            Diagnostics.report(error, by: command)
         case let error as StrataError:
             let error = Advice.told(error, stores: stores)
             Diagnostics.report(
-                Advice.problem(error, stores: stores), advice: Advice.advice(for: error, stores: stores), by: command)
-        default: Diagnostics.report("\(error)", by: command)
+                Advice.problem(error, stores: stores), code: error.code,
+                advice: Advice.advice(for: error, stores: stores), by: command)
+        default:
+            Diagnostics.report("\(error)", code: error is OutputError ? .inputOutput : .unexpected, by: command)
         }
     }
 }

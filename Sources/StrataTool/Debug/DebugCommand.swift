@@ -90,13 +90,16 @@ enum DebugCommand: Command {
     /// Reports an error of a script and returns the exit code.
     private static func report(_ error: any Error, _ place: String) -> ExitCode {
         let lines = text(of: error)
-        Diagnostics.report(place + ": " + lines[0], list: Array(lines.dropFirst()), by: name)
-        switch error {
-        case is UsageError: return .usage
-        case is Refusal: return .no
-        case let error as StrataError where [.outOfRange, .invalidArgument].contains(error.code): return .no
-        default: return .unreadable
-        }
+        let (code, result): (StrataError.Code, ExitCode) =
+            switch error {
+            case is UsageError: (.usage, .usage)
+            case let refusal as Refusal: (.init(refusal.code), .no)
+            case let error as StrataError:
+                (error.code, [.outOfRange, .invalidArgument].contains(error.code) ? .no : .unreadable)
+            default: (.unexpected, .unreadable)
+            }
+        Diagnostics.report(place + ": " + lines[0], code: code, list: Array(lines.dropFirst()), by: name)
+        return result
     }
 
     /// Returns a description of an error, and advice.

@@ -37,7 +37,7 @@ final class DebugTerminal {
             return found ?? LineEditor.Completion(start: 0, candidates: [])
         }
         if let editor { return .editor(editor) }
-        Diagnostics.report("lines have no history and completion without libedit: apt install libedit2", by: "debug")
+        Diagnostics.remark("lines have no history and completion without libedit: apt install libedit2", by: "debug")
         return .plain(try LineReader("-"))
     }
 }

@@ -30,7 +30,7 @@ enum BlameCommand: Command {
             where error.code == .outOfRange
         {
             if let damage = target.damage { throw damage }
-            return Diagnostics.refuse("\(error)", by: name)
+            return Diagnostics.refuse("\(error)", code: error.code, by: name)
         }
         var blame = RecordTimelineBlame(target.names)
         var damage = target.damage

@@ -13,7 +13,7 @@ enum HistoryCommand: Command {
         + "touched the record are read. It can run while another program writes to the store. Exits with 1 if the log "
         + "does not have the record, and with 3 if damage hides part of its history."
 
-    static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print only the last N versions")
+    static let limit = Option.limit("-n", help: "print only the last N versions")
 
     static let operands = [Operand.store, RecordTimelineTarget.operand]
     static let options: [any OptionDescription] =

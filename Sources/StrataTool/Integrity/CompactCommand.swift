@@ -7,6 +7,7 @@ import StrataSystem
 enum CompactCommand: Command {
     static let name = "compact"
     static let summary = "compact a store's oldest commits, or show what that would free"
+    static let changesStores = true
     static let details =
         "Compaction keeps the state after the commits before OFFSET, and the commit at OFFSET; change tokens and past "
         + "states from before it are no longer served. Without --apply it changes nothing, can run while another "
@@ -14,9 +15,7 @@ enum CompactCommand: Command {
         + "is after the end, if there are no commits left before it, or if it is after the beginning of a long-lived "
         + "operation that has not ended. If no file of the log would be removed, it changes nothing and says so. On a "
         + "full disk it folds the state in memory and removes the views to make room; the next opening rebuilds them."
-    static let before = Option.number(
-        "--before", "OFFSET", 1...Version.maximumOffset, help: "compact the commits before this offset; required"
-    ).required
+    static let before = Option.commit("--before", help: "compact the commits before this offset; required").required
     static let options: [any OptionDescription] = [before, Option.apply, Option.json]
     static let examples = [
         "strata compact Notes.strata --before 120000", "strata compact Notes.strata --before 120000 --apply",
@@ -25,8 +24,9 @@ enum CompactCommand: Command {
     static func isPaged(_ arguments: Arguments) -> Bool { !arguments[Option.apply] }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        guard let offset = arguments[before] else { throw UsageError("--before OFFSET is missing") }
+        guard let commit = arguments[before] else { throw UsageError("--before OFFSET is missing") }
         try StoreAccess.requireDirectory(arguments.store)
+        let offset = max(1, try commit.offset(upTo: StoreAccess(arguments.store).reader.end.offset))
         do {
             if arguments[Option.apply] {
                 try writeDone(compact(offset, arguments.store), before: offset, asJSON: arguments[Option.json], output)
@@ -35,7 +35,8 @@ enum CompactCommand: Command {
             }
         } catch let error as StrataError where error.code == .invalidArgument {
             let log = try LogReader.open(at: arguments.store, platform: Platform(files: ReadOnlyFiles()))
-            return Diagnostics.refuse(offset > log.end.offset + 1 ? log.absence(of: offset) : "\(error)", by: name)
+            if offset <= log.end.offset + 1 { return Diagnostics.refuse("\(error)", code: error.code, by: name) }
+            return Diagnostics.refuse(log.absence(of: offset), code: .outOfRange, by: name)
         }
         return .success
     }
@@ -55,7 +56,7 @@ enum CompactCommand: Command {
         var options = StoreOptions.embedded
         options.createsStore = false
         do { return try compact(offset, path, options) } catch let error as StrataError where error.code == .noSpace {
-            Diagnostics.report(
+            Diagnostics.remark(
                 "the disk is full: the state is folded in memory, and the views were removed to make room; the next "
                     + "opening rebuilds it", by: name)
             return try Store.compactWithoutRoom(at: path, before: offset, options: options)

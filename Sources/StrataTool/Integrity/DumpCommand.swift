@@ -14,10 +14,8 @@ enum DumpCommand: Command {
 
     static let segment = Option.number(
         "--segment", "N", 1...Version.maximumOffset, help: "print the segment whose file has the name N")
-    static let offset = Option.number(
-        "--offset", "N", 1...Version.maximumOffset, help: "print the frames of that commit")
-    static let limit = Option.number(
-        "--limit", "N", 0...UInt64.max, help: "print at most N frames and other pieces of each segment and base")
+    static let offset = Option.commit("--offset", help: "print the frames of that commit")
+    static let limit = Option.limit("--limit", help: "print at most N frames and other pieces of each segment and base")
     static let bytes = Option.number(
         "--bytes", "N", 0...UInt64.max, help: "print at most N bytes of each field; the default is 256")
 
@@ -40,7 +38,10 @@ enum DumpCommand: Command {
         let names = try files.list(paths.log).compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
         let printer = HexPrinter(
             byteLimit: arguments[bytes] ?? 256, mask: SecretMask(of: arguments.store), output: output)
-        if let offset = arguments[offset] { return try dump(offset: offset, segments: names, paths, files, printer) }
+        if let commit = arguments[offset] {
+            let offset = try commit.offset(upTo: StoreAccess(arguments.store).reader.end.offset)
+            return try dump(offset: offset, segments: names, paths, files, printer)
+        }
         if let segment = arguments[segment] {
             guard names.contains(segment) else {
                 let known = names.map { "\($0)" }.joined(separator: ", ")

@@ -6,6 +6,7 @@ import StrataStore
 enum EraseCommand: Command {
     static let name = "erase"
     static let summary = "erase all versions of records for good, or show what that would erase"
+    static let changesStores = true
     static let details =
         "Removes every version of the records from the log and from the views, and the asset files that no other "
         + "record has. Names of records remain, and offsets and change tokens stay valid. Copies of the store, and "
@@ -27,7 +28,7 @@ enum EraseCommand: Command {
         help: "public or private; the default is private with --user or --owner, else public")
     static let reason = Option.text("--reason", "TEXT", help: "why; kept in the log, and required with --apply")
     static let options: [any OptionDescription] = [
-        DatabaseOptions.user, database, DatabaseOptions.owner, zone, reason, Option.apply,
+        DatabaseOptions.typedUser, database, DatabaseOptions.owner, zone, reason, Option.apply,
         AddressCopy.directory, SequencerAddress.files, Option.json,
     ]
     static let examples = [
@@ -95,7 +96,7 @@ enum EraseCommand: Command {
             return .success
         } catch let refusal as Refusal {
             guard [.unknownItem, .zoneNotFound].contains(refusal.code) else {
-                return Diagnostics.refuse(refusal.message, by: name)
+                return Diagnostics.refuse(refusal, by: name)
             }
             try reportUnknown(ids, in: named, of: target.path, refusal)
             return .no
@@ -117,10 +118,10 @@ enum EraseCommand: Command {
                     : "There is no record '\(id.name)': \(refusal.message)"
                 let places = RecordPlaces(ContainerState(store))
                 let advice = try places.advice(for: id.name, besides: named, searchesOthers: false)
-                return Diagnostics.report(problem, advice: advice, by: name)
+                return Diagnostics.report(problem, code: .init(refusal.code), advice: advice, by: name)
             }
         }
-        Diagnostics.report(refusal.message, by: name)
+        Diagnostics.refuse(refusal, by: name)
     }
 
     private static func plan(_ ids: [RecordID], in database: DatabaseID, _ target: Target) throws -> ErasurePlan {

@@ -16,8 +16,7 @@ enum FramesCommand: Command {
 
     static let segment = Option.number(
         "--segment", "N", 1...Version.maximumOffset, help: "list only the segment whose file has the name N")
-    static let limit = Option.number(
-        "-n", "N", 0...UInt64.max, help: "list only frames and blocks that hold the last N commits")
+    static let limit = Option.limit("-n", help: "list only frames and blocks that hold the last N commits")
 
     static let options: [any OptionDescription] = [
         Option.json, segment, LogCommand.from, LogCommand.to, limit,
@@ -37,7 +36,7 @@ enum FramesCommand: Command {
         }
         let end = try files.end()
         var listing = FrameListing(
-            offsets: offsets(arguments, end.offset), isWhole: !choosesCommits(arguments), durableEnd: end.durable,
+            offsets: try offsets(arguments, end.offset), isWhole: !choosesCommits(arguments), durableEnd: end.durable,
             format: arguments[Option.json] ? FrameJSON() : FrameLines(), output: output)
         for file in files.listed(in: listing.offsets, segment: arguments[segment], isWhole: listing.isWhole) {
             try listing.list(file)
@@ -51,9 +50,10 @@ enum FramesCommand: Command {
     }
 
     /// Returns the selected offsets; nil if there are none.
-    private static func offsets(_ arguments: Arguments, _ end: UInt64) -> ClosedRange<UInt64>? {
-        var first = arguments[LogCommand.from] ?? 1
-        let last = arguments[LogCommand.to] ?? UInt64.max
+    private static func offsets(_ arguments: Arguments, _ end: UInt64) throws(UsageError) -> ClosedRange<UInt64>? {
+        let (from, to) = try CommitRange.offsets(arguments, upTo: end)
+        var first = max(1, from ?? 1)
+        let last = max(first, to ?? UInt64.max)
         if let count = arguments[limit] {
             let end = min(end, last)
             first = max(first, end + 1 - min(count, end))

@@ -7,6 +7,7 @@ import StrataTree
 enum RebuildViewsCommand: Command {
     static let name = "rebuild-views"
     static let summary = "rebuild a store's views from its log, or show what that would read"
+    static let changesStores = true
     static let details =
         "The views hold the state of the log for fast reading; they can always be rebuilt. A store rebuilds them by "
         + "itself when it finds damage; this command is for views that you do not trust. Without --apply "

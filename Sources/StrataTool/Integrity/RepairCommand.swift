@@ -8,6 +8,7 @@ import StrataViews
 enum RepairCommand: Command {
     static let name = "repair"
     static let summary = "repair a damaged log, or show what a repair would keep and lose"
+    static let changesStores = true
     static let details =
         "Without --apply it changes nothing. Damaged parts whose content is known for certain are rewritten; otherwise "
         + "the log is truncated after the last commit before the damage. Everything removed from the log is kept "

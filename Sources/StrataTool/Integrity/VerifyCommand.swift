@@ -29,8 +29,7 @@ enum VerifyCommand: Command {
     static let deep = Option.flag(
         "--deep", help: "also compare the views with a fresh fold of the log, and assets with their names")
     static let judge = Option.flag("--judge", help: "also judge all requests again, and compare the commits")
-    static let from = Option.number(
-        "--from", "OFFSET", 1...Version.maximumOffset, help: "with --judge: start with this commit")
+    static let from = Option.commit("--from", help: "with --judge: start with this commit")
     static let against = Option.text(
         "--against", "OTHER", help: "also compare the commits with those of another directory or a sequencer")
     static let options: [any OptionDescription] = [
@@ -90,7 +89,8 @@ enum VerifyCommand: Command {
         let options = arguments[WhatIfCommand.rules] ?? .service
         var judged: JudgedLog?
         _ = try StateAccess.read(arguments.store, options: options, by: name, output) { access in
-            let (first, end) = (arguments[from] ?? 1, access.store.offset)
+            let end = access.store.offset
+            let first = max(1, arguments[from]?.offset(upTo: end) ?? 1)
             if first > end + 1 { throw Refusal(.invalidArguments, access.store.log.absence(of: first, through: end)) }
             Progress.note("judging requests")
             let rules = arguments.has(WhatIfCommand.rules) ? access.store.rules : nil

@@ -12,13 +12,14 @@ enum LogCommand: Command {
         + "program writes to the store. For a damaged store it prints the intact commits before the damage and exits "
         + "with 3. Exits with 1 if the log does not have a given name."
 
-    static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print only the last N commits")
-    static let from = Option.number("--from", "OFFSET", 1...Version.maximumOffset, help: "begin with this offset")
-    static let to = Option.number("--to", "OFFSET", 1...Version.maximumOffset, help: "end with this offset")
+    static let limit = Option.limit("-n", help: "print only the last N commits")
+    static let from = Option.commit(
+        "--from", help: "begin with this offset; 10..20 stands for --from 10 --to 20, HEAD~1 for the last but one")
+    static let to = Option.commit("--to", help: "end with this offset")
     static let since = Option.time(
         "--since",
         help: "begin with the first commit at or after this time: 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 "
-            + "minutes ago\" (also s, h, d), today, yesterday or @MICROSECONDS")
+            + "minutes ago\" (also s, h, d, w), today, yesterday, \"last week\" or @MICROSECONDS")
     static let oneline = Option.flag(
         "--oneline",
         help: "print one line for each commit: + for records it created, ~ with the fields that it changed, - for "
@@ -77,8 +78,8 @@ enum LogCommand: Command {
         } else if let problem = run.unknownName {
             try output.flush()
             return Diagnostics.refuse(problem, by: name)
-        } else if let first = arguments[from], first > run.end + 1 {
-            return Diagnostics.refuse(run.absence(of: first), by: name)
+        } else if let first = arguments[from]?.offset(upTo: run.end), first > run.end + 1 {
+            return Diagnostics.refuse(run.absence(of: first), code: .outOfRange, by: name)
         } else if let emptiness = try run.emptiness {
             try output.flush()
             Diagnostics.note(emptiness, by: name)

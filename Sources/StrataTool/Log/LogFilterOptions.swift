@@ -11,7 +11,7 @@ enum LogFilterOptions {
     static let kind = Option<EventKind>(
         name: "--kind", valueName: "EVENTKIND",
         help: "commits with an event of this kind, by its printed name, such as \"record saved\"; repeat for more",
-        isRepeatable: true
+        isRepeatable: true, words: EventKind.known.map(\.name)
     ) { text throws(UsageError) in try eventKind(named: text) }
     static let outcome = Option<LogFilter.Outcome>.choice(
         "--outcome", "OUTCOME", LogFilter.Outcome.allCases.map { ($0.rawValue, $0) }, suggests: true,

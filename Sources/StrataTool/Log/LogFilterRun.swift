@@ -248,7 +248,7 @@ struct LogFilterPrinter {
         guard undecidedCount > 0 else { return }
         try output.flush()
         let commits = undecidedCount == 1 ? "1 commit has" : "\(undecidedCount) commits have"
-        Diagnostics.report(
+        Diagnostics.remark(
             "\(commits) content that cannot be decoded and may match; without a filter it is printed",
             by: LogCommand.name)
         undecidedCount = 0

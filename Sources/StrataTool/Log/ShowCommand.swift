@@ -34,7 +34,7 @@ enum ShowCommand: Command {
         guard offset > floor, offset <= end else {
             // The commit may be in the part that damage makes unreadable.
             if offset > end, let damage = store.damage { throw damage }
-            return Diagnostics.refuse(store.reader.absence(of: offset), by: name)
+            return Diagnostics.refuse(store.reader.absence(of: offset), code: .outOfRange, by: name)
         }
         var names = KnownNames()
         // Show the commit even if damage hides the names.

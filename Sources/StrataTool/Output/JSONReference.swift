@@ -47,6 +47,7 @@ enum JSONReference {
         ("strata create, strata join, strata replicate, strata promote", [ReplicationReport.shape]),
         ("strata trim", [TrimReport.shape]),
         ("strata assets", [AssetsReport.shape]),
+        ("errors of all commands", [Diagnostics.Problem.shape]),
     ]
 
     private static let introduction = """

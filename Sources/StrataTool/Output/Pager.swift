@@ -13,7 +13,7 @@ struct Pager {
     init?(by tool: String) {
         guard isatty(STDOUT_FILENO) == 1, let command = Self.command() else { return nil }
         guard Self.isThere(command) else {
-            Diagnostics.report("the pager '\(command)' does not exist; printing without one", by: tool)
+            Diagnostics.remark("the pager '\(command)' does not exist; printing without one", by: tool)
             return nil
         }
         // Like git: less ends by itself if all fits the screen, shows colors, and leaves its output on the screen.

@@ -78,7 +78,7 @@ enum BisectCommand: Command {
             if arguments.operands.count > 1 {
                 throw UsageError("--run tests the whole store and takes no TYPE: '\(arguments.operands[1])'")
             }
-            if let option = predicateOptions.first(where: { arguments.has($0) }) {
+            if let option = predicateOptions.first(where: { arguments.isTyped($0) }) {
                 throw UsageError("\(option.name) is for --where; --run tests the whole store")
             }
         }
@@ -141,7 +141,7 @@ enum BisectCommand: Command {
             outcome = try Bisection.search(from: range.lowerBound, to: range.upperBound) { try trials.run(at: $0) }
         } catch let stop as BisectionTrials.Stop {
             try output.flush()
-            Diagnostics.report("\(stop)", by: name)
+            Diagnostics.report("\(stop)", code: .interrupted, by: name)
             return .unreadable
         }
         let report = try BisectionReport(store, range, asJSON: arguments[Option.json], output)
@@ -154,12 +154,11 @@ enum BisectCommand: Command {
                 "it is one of the commits \(offsets.lowerBound) to \(offsets.upperBound): the command could not test "
                     + "the states between them", by: name)
         case .never:
-            Diagnostics.report("it does not hold after commit \(range.upperBound)", by: name)
+            return Diagnostics.refuse("it does not hold after commit \(range.upperBound)", by: name)
         case .fromStart:
-            Diagnostics.report("it already holds after commit \(range.lowerBound)", by: name)
+            return Diagnostics.refuse("it already holds after commit \(range.lowerBound)", by: name)
         case .cannotTell(let offset):
-            Diagnostics.report("the command could not test the state after commit \(offset)", by: name)
+            return Diagnostics.refuse("the command could not test the state after commit \(offset)", by: name)
         }
-        return .no
     }
 }

@@ -26,12 +26,12 @@ enum DeviceCommand: Command {
     static let database = Option<InternedName.Scope>(
         name: "--database", valueName: "NAME",
         help: "with --record: public, private or shared; private by default; with --state: the database of the state "
-            + "to show, if FILE has several"
+            + "to show, if FILE has several", words: DatabaseOptions.anyDatabase.words
     ) { text throws(UsageError) in try DatabaseOptions.anyDatabase.convert(text) }
     static let owner = Option.text("--owner", "NAME", help: "with --database shared: the owner of the record's zone")
 
     static let operands = [
-        Operand.store, Operand(name: "USER", help: "the user's name"),
+        Operand.store, Operand(name: "USER", help: "the user's name", variable: .user),
         Operand(name: "DEVICE", help: "the name of a device of the user"),
     ]
     static let options: [any OptionDescription] = [record, zone, database, owner, state, Option.at, Option.json]

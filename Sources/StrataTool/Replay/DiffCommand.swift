@@ -16,14 +16,16 @@ enum DiffCommand: Command {
         + "writes to the store. Exits with 1 if anything differs."
     static let operands = [
         Operand.store,
-        Operand(name: "A", help: "an offset or a time, or the directory of another store"),
+        Operand(
+            name: "A",
+            help: "an offset or a time, a range such as 10..20 for A and B, or the directory of another store"),
         Operand(name: "B", help: "an offset or a time; the end by default", isRequired: false),
     ]
     static let type = Option.text("--type", "NAME", help: "only records of this type")
     static let stat = Option.flag(
         "--stat", help: "print how many records of each type and zone differ, instead of which")
     static let options: [any OptionDescription] = [
-        type, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, stat,
+        type, DatabaseOptions.typedUser, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, stat,
         QueryCommand.reveal, Option.json,
     ]
     static let examples = [
@@ -31,8 +33,16 @@ enum DiffCommand: Command {
         "strata diff Notes.strata Copy.strata --json | jq -r .record",
     ]
 
-    static func stores(_ arguments: Arguments) -> [String] {
+    /// The operands, with A and B in place of a range such as `10..20`.
+    private static func places(_ arguments: Arguments) -> [String] {
         let words = arguments.operands
+        func isMoment(_ text: String) -> Bool { (try? Moment(text, as: "A")) != nil }
+        guard words.count == 2, let (from, to) = CommitOperand.range(words[1], isPlace: isMoment) else { return words }
+        return [words[0], from.isEmpty ? "0" : from] + (to.isEmpty ? [] : [to])
+    }
+
+    static func stores(_ arguments: Arguments) -> [String] {
+        let words = places(arguments)
         // A word that is not a point in the first store names another store.
         guard words.count == 2, UInt64(words[1]) == nil, (try? Moment(words[1], as: "A")) == nil else {
             return Array(words.prefix(1))
@@ -42,7 +52,7 @@ enum DiffCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let scope = try scope(arguments)
-        let words = arguments.operands
+        let words = places(arguments)
         guard let first = try Moment(words[1], as: "A") else {
             guard words.count == 2 else {
                 throw UsageError(

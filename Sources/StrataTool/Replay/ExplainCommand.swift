@@ -53,7 +53,8 @@ enum ExplainCommand: Command {
                 let store = access.store
                 let isThere = offset > store.log.floor.offset && offset <= store.offset
                 return Diagnostics.refuse(
-                    isThere ? "\(error)" : store.log.absence(of: offset, through: store.offset), by: name)
+                    isThere ? "\(error)" : store.log.absence(of: offset, through: store.offset),
+                    code: isThere ? error.code : .outOfRange, by: name)
             }
             return .success
         }

@@ -71,7 +71,7 @@ enum MinimizeCommand: Command {
                     where [.alreadyExists, .notFound, .interrupted].contains(error.code)
                 {
                     try output.flush()
-                    return Diagnostics.refuse(error.description, by: name)
+                    return Diagnostics.refuse(error.description, code: error.code, by: name)
                 }
             }
         } catch let error as StrataError where error.code == .invalidArgument {
@@ -118,7 +118,7 @@ enum MinimizeCommand: Command {
         try newStore?.make { log, didFinish in try history.write(of: access.store, into: log, didFinish) }
         if arguments[test] != "-" { try report.writeEnd(history, written) }
         try output.flush()
-        if !history.isComplete { Diagnostics.report("interrupted: more might be removable", by: name) }
+        if !history.isComplete { Diagnostics.remark("interrupted: more might be removable", by: name) }
         return history.isComplete ? .success : .no
     }
 

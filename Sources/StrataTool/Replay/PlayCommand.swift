@@ -17,7 +17,8 @@ enum PlayCommand: Command {
         + "have a given point or user."
 
     static let user = Option.text(
-        "--user", "NAME", help: "print the changes and notifications that this user would receive")
+        "--user", "NAME", help: "print the changes and notifications that this user would receive"
+    ).defaulting(to: .user)
     static let device = Option.text("--device", "NAME", help: "on this device, not notified of its own changes")
     static let from = Option.moment(
         "--from", help: "begin with the state as it was then: an offset, or a time as for --at elsewhere")
@@ -63,7 +64,7 @@ enum PlayCommand: Command {
         }
         var report = try PlayReport(playback, as: actor, isJSON: arguments[Option.json], to: output)
         if arguments[step], isatty(STDIN_FILENO) == 1, Diagnostics.isTerminal {
-            Diagnostics.report("Enter plays the next commit, q ends", by: name)
+            Diagnostics.remark("Enter plays the next commit, q ends", by: name)
         }
         if !arguments[step], actor == nil { return try playTogether(playback, report: &report) }
         while true {

@@ -18,13 +18,13 @@ enum WhatIfCommand: Command {
         + "given. Exits with 0 if nothing differs, and with 1 if a request had another outcome, a record differs at "
         + "the end, or nothing could be judged. The store is only read."
 
-    static let drop = Option<RerunChange>(
+    static let drop = Option<ChosenChange>(
         name: "--drop", valueName: "OFFSET",
         help: "leave out the request of this commit; with ' participant:USER' after OFFSET only the invitation of a "
             + "user, by name or address, to a share, RECORD.participant:USER if it saved several shares",
         isRepeatable: true
     ) { text throws(UsageError) in try dropped(text) }
-    static let edit = Option<RerunChange>(
+    static let edit = Option<ChosenChange>(
         name: "--edit", valueName: "OFFSET FIELD=VALUE",
         help: "change a value that this commit's request saved; RECORD.FIELD if it saved several records; of a share "
             + "publicPermission, or permission:USER, with none, readOnly, readWrite or removed",
@@ -35,12 +35,13 @@ enum WhatIfCommand: Command {
         help: "make this commit's request ask for if-server-record-unchanged, changed-keys or all-keys, also "
             + "spelled as in CloudKit, such as changedKeys; or "
             + "schema=enforced: saves declare no types and keys, or schema=open: they do",
-        isRepeatable: true
+        isRepeatable: true,
+        words: ["=if-server-record-unchanged", "=changed-keys", "=all-keys", "schema=enforced", "schema=open"]
     ) { text throws(UsageError) in try policy(text) }
     static let insert = Option.text(
         "--insert", "FILE", help: "also save the records of this export, by --user after --at; - for standard input")
-    static let at = Option.number(
-        "--at", "OFFSET", 0...Version.maximumOffset, help: "the commit after which --insert saves")
+    static let at = Option.commit(
+        "--at", from: 0, help: "the commit after which --insert saves")
     static let rules = Option<StoreOptions>.choice(
         "--rules", "NAME", [("service", .service), ("embedded", .embedded)],
         help: "judge as service or embedded stores do, by default as the log states, or else as service stores do")
@@ -71,7 +72,10 @@ enum WhatIfCommand: Command {
         do {
             return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
                 var rerun = Rerun(of: access.store)
-                let changes = try given + insertions(arguments, access.store)
+                let end = access.store.offset
+                let changes =
+                    try given.map { $0.change($0.commit.offset(upTo: end)) }
+                    + insertions(arguments, access.store)
                 rerun.changes = changes
                 (rerun.rules, rerun.schema) = (arguments.has(rules) ? access.store.rules : nil, schema)
                 try requireCommits(of: changes, in: access.store)
@@ -101,7 +105,7 @@ enum WhatIfCommand: Command {
                 return code
             }
         } catch let error as StrataError where error.code == .alreadyExists {
-            return Diagnostics.refuse(error.description, by: name)
+            return Diagnostics.refuse(error.description, code: error.code, by: name)
         } catch let error as StrataError where [.invalidArgument, .outOfRange].contains(error.code) {
             try output.flush()
             throw UsageError(error.description)
@@ -137,12 +141,12 @@ enum WhatIfCommand: Command {
             try output.writeJSON(reason, as: WhatIfReport.noAnswer)
             try output.flush()
         }
-        return Diagnostics.refuse(reason, by: name)
+        return Diagnostics.refuse(reason, code: .outcomeUnknown, by: name)
     }
 
     // MARK: Changes
 
-    private static func changes(_ arguments: Arguments) throws -> [RerunChange] {
+    private static func changes(_ arguments: Arguments) throws -> [ChosenChange] {
         var changes = arguments.all(drop) + arguments.all(edit)
         for case .request(let change) in arguments.all(policy) { changes.append(change) }
         guard arguments.has(insert) else {
@@ -162,7 +166,7 @@ enum WhatIfCommand: Command {
             return []
         }
         let actor = Actor(user: user)
-        return [.insert(try requests(in: file, as: actor, store), by: actor, after: place)]
+        return [.insert(try requests(in: file, as: actor, store), by: actor, after: place.offset(upTo: store.offset))]
     }
 
     private static func requests(in file: String, as actor: Actor, _ store: Store) throws -> [Request] {
@@ -185,14 +189,20 @@ enum WhatIfCommand: Command {
         return requests
     }
 
-    private static func offset(_ text: some StringProtocol, of option: String) throws(UsageError) -> UInt64 {
-        try Option<UInt64>.number(option, "OFFSET", 1...Version.maximumOffset, help: "").convert(String(text))
+    /// A change of a commit, which may be counted from the end of a store.
+    struct ChosenChange: Sendable {
+        let commit: CommitOperand
+        let change: @Sendable (UInt64) -> RerunChange
     }
 
-    private static func dropped(_ text: String) throws(UsageError) -> RerunChange {
+    private static func commit(_ text: some StringProtocol, of option: String) throws(UsageError) -> CommitOperand {
+        try CommitOperand(String(text), as: option)
+    }
+
+    private static func dropped(_ text: String) throws(UsageError) -> ChosenChange {
         let parts = text.split(separator: " ", maxSplits: 1)
-        let place = try offset(parts.first ?? "", of: "--drop")
-        guard parts.count == 2 else { return .drop(place) }
+        let place = try commit(parts.first ?? "", of: "--drop")
+        guard parts.count == 2 else { return ChosenChange(commit: place) { .drop($0) } }
         let word = "participant:"
         guard let found = parts[1].firstRange(of: word), found.upperBound < parts[1].endIndex else {
             throw UsageError("--drop takes OFFSET or OFFSET participant:USER; '\(text)' is neither")
@@ -202,30 +212,34 @@ enum WhatIfCommand: Command {
             throw UsageError("--drop takes OFFSET RECORD.participant:USER, not '\(text)'")
         }
         let name = String(parts[1][found.upperBound...])
-        return .dropParticipant(place, record: record.isEmpty ? nil : String(record.dropLast()), named: name)
+        let share = record.isEmpty ? nil : String(record.dropLast())
+        return ChosenChange(commit: place) { .dropParticipant($0, record: share, named: name) }
     }
 
-    private static func edited(_ text: String) throws(UsageError) -> RerunChange {
+    private static func edited(_ text: String) throws(UsageError) -> ChosenChange {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let sign = parts[1].firstIndex(of: "="), sign > parts[1].startIndex else {
             throw UsageError("--edit takes OFFSET FIELD=VALUE or OFFSET RECORD.FIELD=VALUE; '\(text)' is neither")
         }
         let value = EditedValue.text(String(parts[1][parts[1].index(after: sign)...]))
         let target = parts[1][..<sign]
-        let place = try offset(parts[0], of: "--edit")
+        let place = try commit(parts[0], of: "--edit")
+        func edit(_ record: Substring?, _ field: Substring) -> ChosenChange {
+            let (record, field) = (record.map { String($0) }, String(field))
+            return ChosenChange(commit: place) { .edit($0, record: record, field: field, to: value) }
+        }
         // Record names may contain dots, keys may not, and addresses of participants may.
         if let permission = target.firstRange(of: ".permission:") {
             let field = target[target.index(after: permission.lowerBound)...]
-            return .edit(place, record: String(target[..<permission.lowerBound]), field: String(field), to: value)
+            return edit(target[..<permission.lowerBound], field)
         }
-        guard let dot = target.lastIndex(of: ".") else { return .edit(place, field: String(target), to: value) }
-        return .edit(
-            place, record: String(target[..<dot]), field: String(target[target.index(after: dot)...]), to: value)
+        guard let dot = target.lastIndex(of: ".") else { return edit(nil, target) }
+        return edit(target[..<dot], target[target.index(after: dot)...])
     }
 
     /// The policy for one request, or the schema mode for all.
     enum ChosenPolicy: Sendable {
-        case request(RerunChange)
+        case request(ChosenChange)
         case schema(SchemaMode)
     }
 
@@ -242,6 +256,6 @@ enum WhatIfCommand: Command {
                 "--policy takes OFFSET=if-server-record-unchanged, OFFSET=changed-keys, OFFSET=all-keys, "
                     + "schema=enforced or schema=open, not '\(text)'")
         }
-        return .request(.policy(try offset(parts[0], of: "--policy"), policy))
+        return .request(ChosenChange(commit: try commit(parts[0], of: "--policy")) { .policy($0, policy) })
     }
 }

@@ -7,6 +7,7 @@ import StrataSystem
 enum AssetsCommand: Command {
     static let name = "assets"
     static let summary = "check the assets that a sequencer's cluster keeps, or add or remove some"
+    static let changesStores = true
     static let details =
         "Reads every asset that a commit names from the cluster, and compares it with its hash. --add DIRECTORY first "
         + "uploads the asset files in DIRECTORY: a store's directory, or the one its processes have shared. Stop the "

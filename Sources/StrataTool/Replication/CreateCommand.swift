@@ -7,6 +7,7 @@ import StrataSystem
 enum CreateCommand: Command {
     static let name = "create"
     static let summary = "create a store on a sequencer, for processes on several machines"
+    static let changesStores = true
     static let details =
         "Makes the sequencer ready and gives the store its identity. With --from the sequencer gets the whole history "
         + "of an existing store, with its offsets, times, ids and chain values; the directory is then a copy that "

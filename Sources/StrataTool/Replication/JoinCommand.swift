@@ -8,6 +8,7 @@ import StrataSystem
 enum JoinCommand: Command {
     static let name = "join"
     static let summary = "make or update a copy of a store on a sequencer"
+    static let changesStores = true
     static let details =
         "Reads all entries that the copy lacks, and brings its views up to date, so that a program opens it "
         + "quickly. Nothing is written to the sequencer. Exits with 1 and prints the reason if the directory has "

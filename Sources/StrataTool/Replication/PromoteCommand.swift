@@ -6,6 +6,7 @@ import StrataReplication
 enum PromoteCommand: Command {
     static let name = "promote"
     static let summary = "turn a copy into an independent store, or the beginning of another sequencer"
+    static let changesStores = true
     static let details =
         "Use this when the sequencer is permanently gone. Commits that the copy has not read are lost, and all other "
         + "copies must be recreated. So the command exits with 1 if the sequencer answers, or might; --force promotes "

@@ -9,14 +9,13 @@ enum Refusals {
             try body()
             return .success
         } catch let parted as PartedHistories {
-            Diagnostics.report(parted.description, by: command)
+            return Diagnostics.refuse(parted.description, code: .brokenChain, by: command)
         } catch let error as StrataError
             where isDisagreement(error)
             || [.alreadyExists, .erased, .invalidArgument, .outOfRange, .tooLarge].contains(error.code)
         {
-            Diagnostics.report(error.description, by: command)
+            return Diagnostics.refuse(error.description, code: error.code, by: command)
         }
-        return .no
     }
 
     /// Returns true if a copy and its sequencer differ, and each is intact by itself: damage of a log has a segment.

@@ -9,6 +9,7 @@ import StrataSystem
 enum ReplicateCommand: Command {
     static let name = "replicate"
     static let summary = "bring one directory or sequencer up to date with another"
+    static let changesStores = true
     static let details =
         "TO gets the commits that it lacks, with the same offsets and chain values. From a sequencer to a directory it "
         + "does what 'strata join' does. From a directory to another it makes a second store with the same history, "

@@ -7,6 +7,7 @@ import StrataStore
 enum TrimCommand: Command {
     static let name = "trim"
     static let summary = "remove a sequencer's entries before a commit; new copies begin with a base"
+    static let changesStores = true
     static let details =
         "Makes a base, the state after the entries to be removed, in the directory of the store's assets and keys, "
         + "marks it among the entries, and then removes the entries whose commits are all before OFFSET. Copies that "
@@ -16,9 +17,8 @@ enum TrimCommand: Command {
         + "last 7 days has not read all that would be removed; nothing is trimmed in that case. If a trim is "
         + "interrupted, run it again."
     static let operands = [SequencerAddress.operand]
-    static let before = Option.number(
-        "--before", "OFFSET", 1...Version.maximumOffset,
-        help: "remove the entries that end before this commit; required"
+    static let before = Option.commit(
+        "--before", help: "remove the entries that end before this commit; required"
     ).required
     static let copy = Option.text(
         "--copy", "DIR", help: "make the base from the copy in this directory, which is made or updated, and kept")
@@ -37,7 +37,7 @@ enum TrimCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let address = try SequencerAddress(arguments.operands[0]).withFiles(of: arguments)
-        guard let offset = arguments[before] else { throw UsageError("--before OFFSET is missing") }
+        guard let commit = arguments[before] else { throw UsageError("--before OFFSET is missing") }
         if let path = arguments[copy], SequencerAddress.isMeant(by: path) {
             throw UsageError("--copy takes the directory of a copy, not an address")
         }
@@ -48,7 +48,7 @@ enum TrimCommand: Command {
                     .init(path: address.place.address))
             }
             func report(_ path: String) throws -> TrimReport {
-                try trim(address, before: offset, path, isKept: arguments.has(copy), arguments[ignoresCopies])
+                try trim(address, before: commit, path, isKept: arguments.has(copy), arguments[ignoresCopies])
             }
             let done = try AddressCopy.withPath(arguments[copy], report)
             try done.write(asJSON: arguments[Option.json], to: output)
@@ -56,10 +56,11 @@ enum TrimCommand: Command {
     }
 
     private static func trim(
-        _ address: SequencerAddress, before offset: UInt64, _ path: String, isKept: Bool, _ ignoresCopies: Bool
+        _ address: SequencerAddress, before commit: CommitOperand, _ path: String, isKept: Bool, _ ignoresCopies: Bool
     ) throws -> TrimReport {
         let copy = try JoinedCopy.update(path, address, isKept: isKept)
         do {
+            let offset = max(1, commit.offset(upTo: copy.store.offset))
             let done = try copy.store.trimSequencer(before: offset, ignoresCopies: ignoresCopies)
             return TrimReport(address: address.place.address, identity: try copy.close().identity, done: done)
         } catch {

@@ -57,7 +57,7 @@ enum ReportCommand: Command {
                 return true
             }
         } catch let refusal as Refusal {
-            return Diagnostics.refuse(refusal.message, by: name)
+            return Diagnostics.refuse(refusal, by: name)
         }
         if let damage { throw damage }
         return .success
@@ -69,7 +69,7 @@ enum ReportCommand: Command {
         let room = ReportPage.room(on: request.maximumBytes, beside: front, rest)
         let histories = try content.histories(maximumBytes: room)
         page.write(histories, between: front, and: rest, to: output)
-        if let note = content.note(of: histories) { Diagnostics.report(note, by: name) }
+        if let note = content.note(of: histories) { Diagnostics.remark(note, by: name) }
     }
 }
 

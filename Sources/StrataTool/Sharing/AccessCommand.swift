@@ -14,6 +14,7 @@ enum AccessCommand: Command {
         + "while another program writes to the store."
 
     static let user = Option.text("--user", "NAME", help: "the user; omit for a signed-out caller")
+        .defaulting(to: .user)
     static let owner = Option.text("--owner", "NAME", help: "the owner of the record's private database")
 
     static let operands = [Operand.store, Operand(name: "RECORD", help: "the name of a record")]

@@ -13,6 +13,7 @@ enum SharesCommand: Command {
         + "1 if the user does not exist."
 
     static let user = Option.text("--user", "NAME", help: "only shares that this user owns or participates in")
+        .defaulting(to: .user)
     static let ended = Option.flag("--ended", help: "also list shares that have ended")
 
     static let options: [any OptionDescription] = [user, ended, Option.at, Option.json]

@@ -18,14 +18,15 @@ enum FeedCommand: Command {
     /// The position from which the client asks for changes.
     enum Start: Sendable {
         case token(TokenText)
-        /// After everything up to this offset.
-        case offset(UInt64)
+        /// After everything up to this point.
+        case moment(Moment)
     }
 
-    static let user = Option.text("--user", "NAME", help: "the user who fetches; required").required
+    static let user = Option.text("--user", "NAME", help: "the user who fetches; required")
+        .defaulting(to: .user).required
     static let database = Option<InternedName.Scope>(
         name: DatabaseOptions.database.name, valueName: "NAME",
-        help: "private or shared; the default is the user's own private database"
+        help: "private or shared; the default is the user's own private database", words: ["private", "shared"]
     ) { text throws(UsageError) in
         let scope = try DatabaseOptions.anyDatabase.convert(text)
         if scope == .public { throw UsageError("--database must be private or shared: the public one has no feed") }
@@ -34,18 +35,18 @@ enum FeedCommand: Command {
     static let owner = Option.text("--owner", "NAME", help: "with --database shared and ZONE: the zone's owner")
     static let device = Option.text("--device", "NAME", help: "the device of that user that fetches")
     static let since = Option<Start>(
-        name: "--since", valueName: "TOKEN|OFFSET",
-        help: "a change token, in base64 or hexadecimal; or an offset, for a client that has everything up to it; "
+        name: "--since", valueName: "TOKEN|OFFSET|TIME",
+        help: "a change token, in base64 or hexadecimal; or an offset or a time, for a client that has everything up "
+            + "to it; "
             + "without --since, a client that has nothing"
     ) { text throws(UsageError) in
-        guard let offset = UInt64(text) else { return .token(try TokenText(text, of: "--since")) }
-        guard offset <= Version.maximumOffset else { throw UsageError("--since \(text) is larger than any offset") }
-        return .offset(offset)
+        if let moment = try Moment(text, as: "--since") { return .moment(moment) }
+        return .token(try TokenText(text, of: "--since"))
     }
     /// The range that CloudKit allows.
     static let limitRange: ClosedRange<UInt64> = 1...400
-    static let limit = Option.number(
-        "--limit", "N", limitRange, help: "results per page; the default is 200, as in CloudKit")
+    static let limit = Option.limit(
+        "--limit", limitRange, help: "results per page; the default is 200, as in CloudKit")
     static let all = Option.flag("--all", help: "print all pages")
 
     static let operands = [
@@ -95,9 +96,14 @@ enum FeedCommand: Command {
         switch start {
         case nil: return nil
         case .token(let token)?: return try access.store.token(from: token.bytes)
-        case .offset(let offset)?:
+        case .moment(let moment)?:
+            let offset =
+                switch moment {
+                case .commit(let commit): commit.offset(upTo: access.store.offset)
+                case .time: try Refusal.unlessFound { try moment.offset(in: access.log()) }
+                }
             if let token = try feed.token(at: offset, in: access) { return token }
-            Diagnostics.report(
+            Diagnostics.remark(
                 "the zone did not exist at offset \(offset): a client that had everything then starts with nothing",
                 by: name)
             return nil

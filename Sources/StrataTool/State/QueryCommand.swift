@@ -30,7 +30,7 @@ enum QueryCommand: Command {
         name: "--near", valueName: "KEY=LAT,LON",
         help: "sort by the distance from this location, in degrees, nearest first"
     ) { text throws(UsageError) in try nearness(text) }
-    static let limit = Option.number("--limit", "N", 1...10_000, help: "records per page; the default is 1000")
+    static let limit = Option.limit("--limit", 1...10_000, help: "records per page; the default is 1000")
     static let cursor = Option<[UInt8]>(
         name: "--cursor", valueName: "TEXT", help: "continue after a page, whose last line has this text"
     ) { text throws(UsageError) in

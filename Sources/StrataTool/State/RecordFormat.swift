@@ -63,7 +63,8 @@ extension Secrets {
         guard let reason = firstReason else { return .success }
         try output.flush()
         return Diagnostics.refuse(
-            "\(closedCount.counted("encrypted value")) cannot be decrypted", advice: "\(reason)", by: command)
+            "\(closedCount.counted("encrypted value")) cannot be decrypted", code: reason.code, advice: "\(reason)",
+            by: command)
     }
 }
 

@@ -12,7 +12,7 @@ enum RecordsCommand: Command {
         + "to the store. Exits with 1 if the type, zone or user does not exist."
 
     static let type = Option.text("--type", "NAME", help: "only records of this type")
-    static let limit = Option.number("--limit", "N", 1...UInt64.max, help: "only the first N records")
+    static let limit = Option.limit("--limit", 1...UInt64.max, help: "only the first N records")
 
     static let options: [any OptionDescription] = [
         DatabaseOptions.zone, type, DatabaseOptions.user, DatabaseOptions.anyDatabase, DatabaseOptions.anyOwner,

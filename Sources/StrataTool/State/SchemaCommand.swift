@@ -6,6 +6,7 @@ import StrataSystem
 enum SchemaCommand: Command {
     static let name = "schema"
     static let summary = "export a store's schema, or import or check one"
+    static let changesStores = true
     static let details =
         "'export' prints the schema in CloudKit's schema language, always in the same order. 'import' declares what a "
         + "file contains, and keeps everything that the file does not name. 'validate' reports whether 'import' would "
@@ -66,7 +67,7 @@ enum SchemaCommand: Command {
             if let line = error.context.line, let column = error.context.column { place += ":\(line):\(column)" }
             let expected = error.context.expected ?? "something else"
             return Diagnostics.refuse(
-                "\(place): expected \(expected), found \(error.context.found ?? "this")", by: name)
+                "\(place): expected \(expected), found \(error.context.found ?? "this")", code: error.code, by: name)
         }
         var options = StoreOptions.embedded
         (options.createsStore, options.statesRules) = (false, false)
@@ -74,7 +75,7 @@ enum SchemaCommand: Command {
         do {
             try store.closing { try isImport ? $0.declareSchema(schema) : $0.validateSchema(schema) }
         } catch let refusal as Refusal where [.invalidArguments, .limitExceeded].contains(refusal.code) {
-            return Diagnostics.refuse(refusal.message, by: name)
+            return Diagnostics.refuse(refusal, by: name)
         }
         return .success
     }

@@ -7,7 +7,7 @@ enum SealedText {
         _ what: String, by command: String, isFirst: Bool, _ bytes: () throws -> [UInt8]
     ) -> String? {
         do { return Base64.text(try bytes()) } catch {
-            if isFirst { Diagnostics.report("no \(what) can be made: \(error)", by: command) }
+            if isFirst { Diagnostics.remark("no \(what) can be made: \(error)", by: command) }
             return nil
         }
     }

@@ -41,7 +41,7 @@ struct StateAccess {
         do { state = try open(path, moment, options: options) } catch let error as StrataError
             where error.code == .outOfRange && moment != nil
         {
-            return Diagnostics.refuse("\(error)", by: command)
+            return Diagnostics.refuse("\(error)", code: error.code, by: command)
         }
         let offset = state.store.offset
         let code: ExitCode
@@ -50,12 +50,11 @@ struct StateAccess {
         do { code = try state.answer(options, output, body) } catch let refusal as Refusal {
             // Output printed before the refusal comes first.
             try output.flush()
-            Diagnostics.report(refusal.message, by: command)
-            code = .no
+            code = Diagnostics.refuse(refusal, by: command)
         }
         guard let damage = state.damage else { return code }
         try output.flush()
-        Diagnostics.report("the store is damaged; this is its state at offset \(offset)", by: command)
+        Diagnostics.remark("the store is damaged; this is its state at offset \(offset)", by: command)
         throw damage
     }
 
@@ -137,9 +136,14 @@ struct StateAccess {
     ) throws -> (offset: UInt64, isCertain: Bool)? {
         let log = try LogReader.open(at: path, requiresWholeEnd: false, platform: Platform(files: files))
         guard let moment else { return (log.end.offset, false) }
-        if case .offset(let offset) = moment, offset > log.end.offset { return nil }
-        let offset = try moment.offset(in: log)
-        return (offset, moment == .offset(offset) || offset < log.end.offset)
+        switch moment {
+        case .commit(.offset(let offset)):
+            return offset > log.end.offset ? nil : (try moment.offset(in: log), true)
+        case .commit(.fromEnd): return (try moment.offset(in: log), false)
+        case .time:
+            let offset = try moment.offset(in: log)
+            return (offset, offset < log.end.offset)
+        }
     }
 
     private static func limit(

@@ -12,6 +12,7 @@ enum SubscriptionsCommand: Command {
         + "Exits with 1 if the user does not exist."
 
     static let user = Option.text("--user", "NAME", help: "only subscriptions of this user")
+        .defaulting(to: .user)
 
     static let options: [any OptionDescription] = [user, Option.at, Option.json]
     static let examples = [

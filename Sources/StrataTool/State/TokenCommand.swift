@@ -15,7 +15,8 @@ enum TokenCommand: Command {
         + "if not, it exits with 1 and prints the reason. Without a store, nothing shows if a store made the token. "
         + "Exits with 2 if TEXT is not a token."
     static let operands = [
-        Operand(name: "STORE", help: "a store's directory, such as Notes.strata", isRequired: false),
+        Operand(
+            name: "STORE", help: "a store's directory, such as Notes.strata", isRequired: false, variable: .store),
         Operand(name: "TEXT", help: "the token; always the last argument"),
     ]
     static let options: [any OptionDescription] = [Option.json]

@@ -53,10 +53,10 @@ enum ExportCommand: Command {
                 try export.write(to: $0)
                 return export.damage == nil
             }
-            if let partial { Diagnostics.report("the intact part before the damage is in \(partial)", by: name) }
+            if let partial { Diagnostics.remark("the intact part before the damage is in \(partial)", by: name) }
         } catch let refusal as Refusal {
             try output.flush()
-            return Diagnostics.refuse(refusal.message, by: name)
+            return Diagnostics.refuse(refusal, by: name)
         }
         if let damage = export.damage { throw damage }
         return .success

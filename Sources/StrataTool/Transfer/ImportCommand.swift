@@ -5,6 +5,7 @@ import StrataStore
 enum ImportCommand: Command {
     static let name = "import"
     static let summary = "create a store from an export"
+    static let changesStores = true
     static let details =
         "From commits it creates a store with the same commits: ids, times and payloads at the same offsets, and so "
         + "the same state; the store's id and secret are new. It refuses an incomplete export and reports what it "
@@ -39,11 +40,10 @@ enum ImportCommand: Command {
             if arguments[Option.json] { try output.writeJSON(report) } else { try report.write(to: output) }
             return .success
         } catch let refusal as Refusal {
-            Diagnostics.report(refusal.message, by: name)
+            return Diagnostics.refuse(refusal, by: name)
         } catch let error as StrataError where error.isDamage || error.code == .alreadyExists {
-            Diagnostics.report(error.description, by: name)
+            return Diagnostics.refuse(error.description, code: error.code, by: name)
         }
-        return .no
     }
 
     private static func run(

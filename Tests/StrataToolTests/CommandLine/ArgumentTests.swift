@@ -43,7 +43,7 @@ import Testing
         Mistake(
             "log S --since tomorrow",
             "strata log: --since takes a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, "
-                + "\"2 hours ago\", yesterday or @MICROSECONDS, not 'tomorrow'; see 'strata help log'"),
+                + "\"2 hours ago\", \"last week\", yesterday or @MICROSECONDS, not 'tomorrow'; see 'strata help log'"),
         Mistake(
             "info",
             "strata info: STORE is missing: the store's directory, such as Notes.strata, or the address of its "
@@ -80,7 +80,7 @@ import Testing
         let arguments = try ArgumentParser(LogCommand.self).parse(words)
         #expect(arguments.operands == ["S"])
         if words.contains(where: { $0.hasPrefix("-n") }) { #expect(arguments[LogCommand.limit] == 1) }
-        if words.contains(where: { $0.hasPrefix("--from") }) { #expect(arguments[LogCommand.from] == 2) }
+        if words.contains(where: { $0.hasPrefix("--from") }) { #expect(arguments[LogCommand.from] == .offset(2)) }
     }
 
     @Test(

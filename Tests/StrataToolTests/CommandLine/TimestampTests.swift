@@ -16,14 +16,17 @@ import Testing
             ("3d", now - 259_200_000_000), ("0s", now),
             ("now", now), ("today", 1_795_219_200_000_000), ("Yesterday", 1_795_132_800_000_000),
             ("2 hours ago", now - 7_200_000_000), ("1 day ago", now - 86_400_000_000), ("90 s ago", now - 90_000_000),
-            ("1 week ago", now - 604_800_000_000),
+            ("1 week ago", now - 604_800_000_000), ("last week", now - 604_800_000_000),
+            ("2w", now - 1_209_600_000_000),
+            ("Last hour", now - 3_600_000_000),
         ] as [(String, Int64)])
     func parses(_ text: String, _ microseconds: Int64) {
         #expect(Timestamp(parsing: text, now: Self.now)?.microseconds == microseconds)
     }
 
     @Test(arguments: [
-        "", "tomorrow", "2 hours", "hours ago", "-2 hours ago", "2 fortnights ago", "9223372036854775807 days ago",
+        "", "tomorrow", "last", "last s", "last fortnight", "last week ago", "2 hours", "hours ago", "-2 hours ago",
+        "2 fortnights ago", "9223372036854775807 days ago",
         "2026", "2026-13-01", "2026-02-29", "2026-00-10", "2026-01-32", "2026-01-01T",
         "2026-01-01T24:00",
         "2026-01-01T10", "2026-01-01T10:60", "2026-01-01T10:00:61", "2026-01-01T10:00:00.",

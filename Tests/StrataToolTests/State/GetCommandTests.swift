@@ -231,7 +231,7 @@ import Testing
             (
                 ["a", "--at", "never"],
                 "--at takes an offset, or a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, "
-                    + "\"2 hours ago\", yesterday or @MICROSECONDS; 'never' is neither"
+                    + "\"2 hours ago\", \"last week\", yesterday or @MICROSECONDS; 'never' is neither"
             ),
         ]
         for (words, message) in mistakes {

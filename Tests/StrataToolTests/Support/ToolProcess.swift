@@ -39,12 +39,16 @@ final class ToolProcess {
     /// - Parameters:
     ///   - directory: where it runs, so that outputs can name stores without their folder.
     ///   - isRead: false if whoever was to read its output is gone before it begins.
-    init(_ words: [String], in directory: String, program: String? = nil, isRead: Bool = true) throws {
+    ///   - environment: variables that only it has, as `NAME=VALUE`.
+    init(
+        _ words: [String], in directory: String, program: String? = nil, isRead: Bool = true, environment: [String] = []
+    ) throws {
         let program = try program ?? Self.toolPath
         let errors = "\(directory)/errors-\(UInt64.random(in: 0...UInt64.max))"
         errorPath = errors
         (identifier, pipe) = try ChildProcess.spawning.withLock { _ in
-            try Self.spawn([program] + words, in: directory, errors: errors, isRead: isRead)
+            let variables = environment.isEmpty ? [] : ["/usr/bin/env"] + environment
+            return try Self.spawn(variables + [program] + words, in: directory, errors: errors, isRead: isRead)
         }
     }
 
@@ -75,7 +79,7 @@ final class ToolProcess {
         sigaddset(&signals, SIGPIPE)
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        let shell = ["sh", "-c", "unset COLUMNS; cd \"$0\" && exec \"$@\"", directory] + words
+        let shell = ["sh", "-c", "unset COLUMNS STRATA_STORE STRATA_USER; cd \"$0\" && exec \"$@\"", directory] + words
         var arguments = shell.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var child: pid_t = 0
@@ -100,8 +104,10 @@ final class ToolProcess {
         try ToolProcess(words, in: directory).finish()
     }
 
-    static func run(_ words: [String], in directory: String, program: String? = nil) throws -> ToolResult {
-        try ToolProcess(words, in: directory, program: program).finish()
+    static func run(
+        _ words: [String], in directory: String, program: String? = nil, environment: [String] = []
+    ) throws -> ToolResult {
+        try ToolProcess(words, in: directory, program: program, environment: environment).finish()
     }
 
     /// The next line without its end; nil at the end of the output.
