@@ -18,7 +18,8 @@ struct ArgumentParser {
         var onlyOperands = false
         while let word = rest.popFirst() {
             if onlyOperands || !word.hasPrefix("-") || word == "-" || isNegative(word, after: arguments) {
-                if onlyOperands || !(try add(range: word, to: &arguments)) { try add(word, to: &arguments) }
+                let isRange = onlyOperands ? false : try add(range: word, to: &arguments)
+                if !isRange { try add(word, to: &arguments) }
             } else if word == "--" {
                 onlyOperands = true
             } else {
@@ -48,7 +49,8 @@ struct ArgumentParser {
     }
 
     private func missing(_ operand: Operand) -> UsageError {
-        let isLeftOut = changesStores && variables[.store] != nil
+        let isStore = operand.variable == .store || operand.words.isEmpty && operand.name == operands.first?.name
+        let isLeftOut = changesStores && isStore && variables[.store] != nil
         let why = "; it must be typed: a command that changes stores does not use \(CommandVariable.store.rawValue)"
         return UsageError("\(operand.name) is missing: \(operand.help)" + (isLeftOut ? why : ""))
     }

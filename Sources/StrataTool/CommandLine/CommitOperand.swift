@@ -13,7 +13,7 @@ enum CommitOperand: Sendable, Equatable {
 
     /// Returns nil for text that does not name a commit.
     init?(parsing text: String) {
-        if let offset = UInt64(text) {
+        if !text.hasPrefix("-"), let offset = UInt64(text) {
             self = .offset(offset)
         } else if let place = Self.placeFromEnd(text), place > 0 {
             self = .fromEnd(place)
@@ -65,8 +65,8 @@ enum CommitOperand: Sendable, Equatable {
         switch self {
         case .offset(let offset): return offset
         case .fromEnd(let place):
-            let end = try end()
-            return end + 1 - min(place, end + 1)
+            let last = try end()
+            return last + 1 - min(place, last + 1)
         }
     }
 }

@@ -129,6 +129,6 @@ extension StrataError.Code {
     init(_ code: Refusal.Code) {
         let words = code.description.split(separator: " ")
         let later = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
-        self.init(rawValue: ([words.first.map(String.init) ?? ""] + later).joined())
+        self.init(rawValue: ([words.first.map { String($0) } ?? ""] + later).joined())
     }
 }

@@ -41,7 +41,7 @@ enum HelpText {
         for line in wrapped(command.details, indentation: 0) { output.write(line + "\n") }
         output.write("\n")
         writeTable("arguments", command.operandHelp, to: output)
-        writeTable("options", (command.options + CommonOptions.all).map { ($0.usage, $0.help) }, to: output)
+        writeTable("options", (command.options + CommonOptions.all).map { ($0.usage, $0.commandHelp) }, to: output)
         output.write("example:\n")
         for example in command.examples { output.write("  \(example)\n") }
     }

@@ -21,7 +21,7 @@ enum ManualPage {
     private static func section(_ command: any Command.Type) -> String {
         var text = ".SS \"\(escaped(command.usage))\"\n\(escaped(command.details))\n"
         text += command.operandHelp.map { item($0.0, $0.1) }.joined()
-        text += command.options.map { item($0.usage, $0.help) }.joined()
+        text += command.options.map { item($0.usage, $0.commandHelp) }.joined()
         text += ".PP\nExamples:\n.PP\n.nf\n" + command.examples.map { "    \(escaped($0))\n" }.joined() + ".fi\n"
         return text
     }

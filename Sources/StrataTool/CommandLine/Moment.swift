@@ -58,7 +58,7 @@ extension Moment {
         case .commit(let commit):
             let (floor, end) = (log.floor.offset, log.end.offset)
             let offset = commit.offset(upTo: end)
-            let isBeforeAll = offset == 0 && ![.offset(0), .fromEnd(end + 1)].contains(commit)
+            let isBeforeAll = offset == 0 && ![CommitOperand.offset(0), .fromEnd(end + 1)].contains(commit)
             guard (floor...end).contains(offset), !isBeforeAll else { throw Self.error(log, "\(commit)") }
             return offset
         case .time(let time):

@@ -23,6 +23,12 @@ protocol OptionDescription: Sendable {
 
 extension OptionDescription {
     var usage: String { valueName.map { "\(name) \($0)" } ?? name }
+
+    /// The help for a command line, with the other spellings and the default.
+    var commandHelp: String {
+        let spellings = synonyms.map { "; also \($0.usage) or -\($0.valueName ?? "")" }.joined()
+        return help + spellings + (variable.map { "; by default $\($0.rawValue)" } ?? "")
+    }
 }
 
 /// An option with the conversion of its text to a value.
@@ -34,7 +40,7 @@ extension OptionDescription {
 struct Option<Value: Sendable>: OptionDescription {
     let name: String
     let valueName: String?
-    var help: String
+    let help: String
     var isRepeatable = false
     var isRequired = false
     var variable: CommandVariable?
@@ -61,7 +67,6 @@ struct Option<Value: Sendable>: OptionDescription {
     /// The same option with the default value of an environment variable.
     func defaulting(to variable: CommandVariable) -> Option {
         var option = self
-        option.help += "; by default $\(variable.rawValue)"
         option.variable = variable
         return option
     }
@@ -120,8 +125,8 @@ extension Option where Value == String {
 extension Option where Value == UInt64 {
     /// The number of results, which `-n N`, `--limit N` and `-N` give in each command that has a limit.
     static func limit(_ name: String, _ range: ClosedRange<UInt64> = 0...UInt64.max, help: String) -> Option {
+        var option = number(name, "N", range, help: help)
         let other = name == "-n" ? "--limit" : "-n"
-        var option = number(name, "N", range, help: help + "; also \(other) N or -N")
         option.synonyms = [number(other, "N", range, help: help)]
         return option
     }

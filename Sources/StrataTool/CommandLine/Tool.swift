@@ -19,7 +19,7 @@ public enum Tool {
         let output = Output()
         var name: String?
         var stores: [String] = []
-        if words.prefix(while: { $0.text != "--" }).contains(where: { $0.text == Option.json.name }) {
+        if words.prefix(while: { $0.text != "--" }).contains(where: { $0.text == Option<Bool>.json.name }) {
             Diagnostics.useJSON()
         }
         do {

@@ -46,14 +46,16 @@ enum FramesCommand: Command {
     }
 
     private static func choosesCommits(_ arguments: Arguments) -> Bool {
-        [LogCommand.from, LogCommand.to, limit].contains { arguments.has($0) }
+        let options: [any OptionDescription] = [LogCommand.from, LogCommand.to, limit]
+        return options.contains { arguments.has($0) }
     }
 
     /// Returns the selected offsets; nil if there are none.
     private static func offsets(_ arguments: Arguments, _ end: UInt64) throws(UsageError) -> ClosedRange<UInt64>? {
         let (from, to) = try CommitRange.offsets(arguments, upTo: end)
         var first = max(1, from ?? 1)
-        let last = max(first, to ?? UInt64.max)
+        let last = to ?? UInt64.max
+        if last < first { return nil }
         if let count = arguments[limit] {
             let end = min(end, last)
             first = max(first, end + 1 - min(count, end))

@@ -53,7 +53,8 @@ struct CompletionWords {
         if asked == nil, word.hasPrefix("-") {
             let (name, value) = ArgumentParser.split(word)
             guard let value, let named = options.option(named: name)?.option else { return nil }
-            (asked, option, beginning) = (named, name + "=", value)
+            asked = named
+            (option, beginning) = (name + "=", value)
         }
         takeStore(of: command, variables)
         values["--user"] = values["--user"] ?? variables[.user]
@@ -87,7 +88,9 @@ struct CompletionWords {
     /// Returns the whole word for one that begins with `=`, which follows what was typed before that sign.
     private func continued(_ word: String) -> String? {
         guard word.hasPrefix("=") else { return word }
-        return beginning.firstIndex(of: "=").map { beginning[..<$0] + word }
+        guard let sign = beginning.firstIndex(of: "=") else { return nil }
+        let isOfSet = place.words.contains { $0.hasPrefix(beginning[...sign]) }
+        return isOfSet ? nil : String(beginning[..<sign]) + word
     }
 
     // MARK: Names

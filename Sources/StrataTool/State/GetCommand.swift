@@ -43,7 +43,8 @@ enum GetCommand: Command {
                         areAllThere = false
                         try output.flush()
                         let problem = try RecordPlaces(state).problem(refusal, with: id, options)
-                        Diagnostics.report(problem.text, advice: problem.advice, by: name)
+                        Diagnostics.report(
+                            problem.text, code: StrataError.Code(refusal.code), advice: problem.advice, by: name)
                     }
                 }
             }

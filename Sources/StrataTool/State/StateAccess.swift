@@ -138,7 +138,8 @@ struct StateAccess {
         guard let moment else { return (log.end.offset, false) }
         switch moment {
         case .commit(.offset(let offset)):
-            return offset > log.end.offset ? nil : (try moment.offset(in: log), true)
+            if offset > log.end.offset { return nil }
+            return (try moment.offset(in: log), true)
         case .commit(.fromEnd): return (try moment.offset(in: log), false)
         case .time:
             let offset = try moment.offset(in: log)

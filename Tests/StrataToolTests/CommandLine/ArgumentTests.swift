@@ -37,8 +37,10 @@ import Testing
         Mistake("log S --from 0", "strata log: --from 0 is out of range: 1 to 8796093022207; see 'strata help log'"),
         Mistake("log S T", "strata log: unexpected argument 'T'; see 'strata help log'"),
         Mistake("log S --json=yes", "strata log: --json takes no value; see 'strata help log'"),
-        Mistake("log S --json --json", "strata log: --json is given twice; see 'strata help log'"),
-        Mistake("log S --oneline --json", "strata log: --oneline and --json cannot be combined; see 'strata help log'"),
+        Mistake("log S --json --json", #"{"error":{"code":"usage","message":"--json is given twice"}}"#),
+        Mistake(
+            "log S --oneline --json",
+            #"{"error":{"code":"usage","message":"--oneline and --json cannot be combined"}}"#),
         Mistake("log S --from 9 --to 8", "strata log: --from 9 is after --to 8; see 'strata help log'"),
         Mistake(
             "log S --since tomorrow",
@@ -60,7 +62,8 @@ import Testing
             "strata schema: STORE is missing: the store's directory, such as Notes.strata; see 'strata help schema'"),
         Mistake(
             "diff S",
-            "strata diff: A is missing: an offset or a time, or the directory of another store; see 'strata help diff'"
+            "strata diff: A is missing: an offset or a time, a range such as 10..20 for A and B, or the directory of "
+                + "another store; see 'strata help diff'"
         ),
         Mistake("verify S --follow", "strata verify: unknown option --follow; see 'strata help verify'"),
         Mistake("help lgo", "strata help: unknown command lgo; did you mean log? see 'strata help help'"),

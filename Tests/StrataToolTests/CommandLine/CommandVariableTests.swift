@@ -58,15 +58,21 @@ import Testing
         let expected =
             "STORE is missing: the store's directory, such as Notes.strata; it must be typed: a command that changes "
             + "stores does not use STRATA_STORE"
-        for command: any Command.Type in [RepairCommand.self, CompactCommand.self, RebuildViewsCommand.self] {
+        let local: [any Command.Type] = [RepairCommand.self, CompactCommand.self, RebuildViewsCommand.self]
+        for command in local {
             let error = #expect(throws: UsageError.self) { try parsed(command) }
             #expect(error?.problem == expected)
         }
-        let names = ["import", "create", "join", "erase", "replicate", "promote", "trim", "assets", "schema"]
-        for command in CommandRegistry.commands where names.contains(command.name) || command.changesStores {
+        let changing = CommandRegistry.commands.filter { $0.changesStores && $0.name != SchemaCommand.name }
+        #expect(changing.count == 11)
+        for command in changing {
             let error = #expect(throws: UsageError.self) { try parsed(command) }
             #expect(error?.problem.contains("does not use STRATA_STORE") == true, "\(command.name)")
         }
+        let schema = #expect(throws: UsageError.self) { try parsed(SchemaCommand.self, "export") }
+        #expect(schema?.problem.contains("does not use STRATA_STORE") == true)
+        let file = #expect(throws: UsageError.self) { try parsed(ImportCommand.self, "New.strata") }
+        #expect(file?.problem == "FILE is missing: the export; - for standard input")
         #expect(try parsed(EraseCommand.self, "/tmp", "card")[DatabaseOptions.user] == nil)
     }
 

@@ -55,11 +55,13 @@ import Testing
                 let words = form.map { $0 == CommandLines.store ? name : $0 }
                 let result = try ToolProcess.run(words, in: directory.path)
                 #expect(result.code == 3 && result.output.isEmpty, "\(words): \(result)")
-                #expect(result.errors.hasPrefix("strata \(line.command): "), "\(words): \(result.errors)")
+                let beginning =
+                    words.contains("--json") ? #"{"error":{"code":"\#(code)","message":""# : "strata \(line.command): "
+                #expect(result.errors.hasPrefix(beginning), "\(words): \(result.errors)")
                 #expect(
                     result.errors.contains("(\(code))") && result.errors.contains(name), "\(words): \(result.errors)")
                 if name == "File" {
-                    #expect(result.errors.contains(": This is a file, but a store is a directory. [in File]"))
+                    #expect(result.errors.contains("This is a file, but a store is a directory. [in File]"))
                 }
                 #expect(
                     result.errors.contains("Check the path: it must be a store's directory") == (code == "notFound"),
@@ -120,6 +122,11 @@ import Testing
         func expect(_ words: [String], _ message: String) throws {
             let result = try ToolProcess.run([name] + words, in: "/tmp")
             #expect(result.code == 2 && result.output.isEmpty, "\(name) \(words): \(result)")
+            guard !words.contains("--json") else {
+                #expect(
+                    result.errors == #"{"error":{"code":"usage","message":"\#(message)"}}"# + "\n", "\(name) \(words)")
+                return
+            }
             #expect(result.errors.hasPrefix("strata \(name): \(message)"), "\(name) \(words): \(result.errors)")
             #expect(result.errors.hasSuffix("see 'strata help \(name)'\n"), "\(name) \(words): \(result.errors)")
         }

@@ -87,16 +87,17 @@ import Testing
         #expect(result.code == expected.code && result.output == expected.output, "\(words): \(result)")
     }
 
-    @Test(arguments: [
-        (["log", "2...4"], 2, "unexpected argument '2...4'; a range of commits is written 10..20"),
-        (["log", "yesterday..today"], 2, "one of times with --since and --until"),
-        (["log", "2..4", "--from", "3"], 2, "2..4 and --from cannot be combined"),
-        (["log", "--from", "HEAD^"], 2, "--from takes a number, not 'HEAD^'; last and HEAD~1 count from the end"),
-        (["log", "--from", "HEAD", "--to", "HEAD~2"], 2, "--from 5 is after --to 3"),
-        (["show", "HEAD~9"], 1, "no commit 0; this store has commits 1 to 5"),
-        (["records", "--user", "anna", "--at", "HEAD~9"], 1, "The store has no state at that point."),
-        (["feed", "--user", "anna", "--since", "soon"], 2, "--since is not a change token"),
-    ])
+    @Test(
+        arguments: [
+            (["log", "2...4"], 2, "unexpected argument '2...4'; a range of commits is written 10..20"),
+            (["log", "yesterday..today"], 2, "one of times with --since and --until"),
+            (["log", "--from", "3", "2..4"], 2, "2..4 and --from cannot be combined"),
+            (["log", "--from", "HEAD^"], 2, "--from takes a number, not 'HEAD^'; last and HEAD~1 count from the end"),
+            (["log", "--from", "HEAD", "--to", "HEAD~2"], 2, "--from 5 is after --to 3"),
+            (["show", "HEAD~9"], 1, "no commit 0; this store has commits 1 to 5"),
+            (["records", "--user", "anna", "--at", "HEAD~9"], 1, "The store has no state at that point."),
+            (["feed", "--user", "anna", "--since", "soon"], 2, "--since is not a change token"),
+        ] as [([String], Int32, String)])
     func whatDoesNotWorkIsExplained(_ words: [String], _ code: Int32, _ problem: String) throws {
         let fixture = try StateFixture()
         let result = try fixture.run([words[0], fixture.name] + words.dropFirst())

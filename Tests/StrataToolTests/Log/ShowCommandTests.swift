@@ -237,6 +237,6 @@ import Testing
         let result = try fixture.run("show", fixture.name, "-5")
         #expect(result.code == 1 && result.errors.contains("no commit 0; this store has commits 1 to 4"))
         #expect(try fixture.run("show", fixture.name, "-x").code == 2)
-        #expect(try fixture.run("log", fixture.name, "-1").errors.contains("unknown option -1"))
+        #expect(try fixture.run("stats", fixture.name, "-1").errors.contains("unknown option -1"))
     }
 }

@@ -13,7 +13,7 @@ import Testing
 
     /// Of a client that has been given everything up to an offset.
     private func token(at offset: UInt64, of zone: ZoneID? = StateFixture.notes, limit: Int = 0) throws -> FeedToken {
-        let store = try Store.openForReading(at: fixture.path, .offset(offset))
+        let store = try Store.openForReading(at: fixture.path, .commit(.offset(offset)))
         defer { try? store.close() }
         let feed = FeedReading(
             store: store, database: DatabaseID(.private), zone: zone, actor: StateFixture.phone, limit: limit)
@@ -149,7 +149,7 @@ import Testing
 
     @Test func `A token in the middle of a commit expires earlier`() throws {
         let before = try token(at: 1)
-        let store = try Store.openForReading(at: fixture.path, .offset(2))
+        let store = try Store.openForReading(at: fixture.path, .commit(.offset(2)))
         let page = try store.zoneChanges(
             of: StateFixture.notes, in: DatabaseID(.private), since: before, limit: 2, as: StateFixture.phone)
         try store.close()
