@@ -108,11 +108,11 @@ enum ExecCommand: Command {
         let stores = names.filter { $0.hasSuffix(".strata") }.sorted().map { "\(home)/\($0)" }
         guard let first = stores.first else {
             try? FileManager.default.removeItem(atPath: home)
-            return Diagnostics.report(
+            return Diagnostics.remark(
                 "the command failed with \(status), and opened no container by its name, so there is no store to keep",
                 by: name)
         }
-        Diagnostics.report("the command failed with \(status); its stores are in \(home)", by: name)
+        Diagnostics.remark("the command failed with \(status); its stores are in \(home)", by: name)
         for store in stores {
             let words = [RecordPlaces.shellWord(store), RecordPlaces.shellWord(store + ".html")]
             output.write("\(store)\n")
