@@ -4,7 +4,7 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// What a commit did besides saving and deleting records by name: the records that a zone took along, and how an
+/// The effects of a commit besides saving and deleting records by name: the records that a zone took along, and how an
 /// account, the change tokens of a database, or a share were before and after.
 ///
 /// ```swift

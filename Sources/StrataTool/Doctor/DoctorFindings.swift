@@ -9,7 +9,7 @@ struct DoctorFindings {
     private(set) var all: [Finding]
     let commitCount: UInt64
     /// The number of saves that may have overwritten values but were not examined.
-    private(set) var unexaminedCount: UInt64 = 0
+    let unexaminedCount: UInt64
     let damage: StrataError?
 
     init(_ scan: DoctorScan) throws {
@@ -21,9 +21,8 @@ struct DoctorFindings {
         all += Self.backAndForth(scan.fields, names)
         all += try Self.ofFiles(scan)
         let overwrites = OverwriteFindings(log, names)
-        let candidates = scan.fields.candidates.suffix(OverwriteFindings.mostExamined)
-        unexaminedCount = UInt64(scan.fields.candidates.count - candidates.count)
-        for candidate in candidates {
+        unexaminedCount = scan.fields.forgottenCandidates
+        for candidate in scan.fields.based + scan.fields.blind {
             if let finding = try overwrites.finding(candidate) { all.append(finding) }
         }
         all += try Self.ofState(scan)

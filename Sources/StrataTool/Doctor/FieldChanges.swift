@@ -5,8 +5,11 @@ import StrataModel
 struct FieldChanges {
     /// The number of fields whose last change is known: twice as many fit into the memory of the table.
     private static let capacity = 1_500_000
+    /// The number of the last saves that are kept as candidates, with a version and without one. An app that never
+    /// names a version makes as many candidates as saves.
+    private static let mostCandidates = (based: 10_000, blind: 1_000)
     /// The number of returns to the value before the last one, each by another author, that make a finding.
-    private static let suspiciousReturns = 2
+    private static let suspiciousReturns = 4
 
     private struct Last {
         var offset: UInt64
@@ -45,8 +48,12 @@ struct FieldChanges {
     private var forgottenThrough: UInt64 = 0
     private var fields: [UInt64: BackAndForth] = [:]
 
-    /// The saves that may have overwritten a value unseen, in order.
-    private(set) var candidates: [StaleSave] = []
+    /// The last saves that named another version than the stored one, and that named none; each may have overwritten
+    /// a value unseen.
+    private(set) var based: [StaleSave] = []
+    private(set) var blind: [StaleSave] = []
+    /// The number of earlier ones.
+    private(set) var forgottenCandidates: UInt64 = 0
     var backAndForth: [BackAndForth] { fields.values.sorted { $0.first.offset < $1.first.offset } }
 
     private static let several = UInt32.max
@@ -96,12 +103,24 @@ struct FieldChanges {
         }
         // A full state leaves removed fields out.
         if hasLost || isStale && view.isFull {
-            candidates.append(
-                StaleSave(
-                    record: try event.key, version: version, base: view.base?.resolved(in: commit.offset),
-                    policy: view.policy, commit: commit))
+            let save = StaleSave(
+                record: try event.key, version: version, base: view.base?.resolved(in: commit.offset),
+                policy: view.policy, commit: commit)
+            if save.base == nil {
+                forgottenCandidates += Self.keep(save, in: &blind, atMost: Self.mostCandidates.blind)
+            } else {
+                forgottenCandidates += Self.keep(save, in: &based, atMost: Self.mostCandidates.based)
+            }
         }
         if lasts.count > Self.capacity { forget() }
+    }
+
+    /// Returns the number of older saves that make room.
+    private static func keep(_ save: StaleSave, in saves: inout [StaleSave], atMost count: Int) -> UInt64 {
+        saves.append(save)
+        guard saves.count == 2 * count else { return 0 }
+        saves.removeFirst(count)
+        return UInt64(count)
     }
 
     private mutating func number(of author: ScannedCommit.Author) -> UInt32 {

@@ -5,8 +5,6 @@ import StrataStore
 /// Judges saves that were based on another version than the stored one: finds the values that they overwrote although
 /// another author had changed them since that version.
 struct OverwriteFindings {
-    /// The number of saves that are examined. Each costs some reads of the log.
-    static let mostExamined = 10_000
     /// The number of versions between a base and a save that are examined.
     private static let mostVersions = 200
 

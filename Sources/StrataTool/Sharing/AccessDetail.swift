@@ -17,7 +17,7 @@ struct AccessDetail {
     private let share: (event: ShareSavedEvent, membership: Membership?)?
     /// The record and its ancestors, up to the root of the share if there is one.
     private let chain: [String]
-    /// What took the record out of its shares, in words.
+    /// The act that took the record out of its shares, in words.
     private let losses: [String]
 
     /// - Parameter user: empty for a user who is not signed in.

@@ -10,7 +10,7 @@ struct RecordSharing {
     let membership: Membership?
     /// The record and its ancestors, up to the root of the share if there is one; empty if the whole zone is shared.
     private(set) var chain: [RecordKey] = []
-    /// What took the record out of its shares, in words; empty if it belongs to one.
+    /// The act that took the record out of its shares, in words; empty if it belongs to one.
     private(set) var losses: [String] = []
     /// The end of the user's membership, in words; nil if it has not ended.
     private let departure: String?

@@ -85,19 +85,19 @@ extension TroubleHistory {
         var first: UInt64 = 0
         for (index, value) in values.dropFirst().enumerated() {
             version = try save(name, ["on": .int64(value)], in: zone, base: version, as: actors[index % actors.count])
-            if index == 3 { first = store.offset }
+            if index == 5 { first = store.offset }
         }
         return (name, first)
     }
 
     func backAndForth() throws {
-        let (name, first) = try alternate([0, 1, 0, 1, 0, 1], by: [tablet, phone])
+        let (name, first) = try alternate([0, 1, 0, 1, 0, 1, 0], by: [tablet, phone])
         expect(.backAndForth, name, at: first)
     }
 
-    func toggledAlone() throws { _ = try alternate([0, 1, 0, 1, 0, 1], by: [phone]) }
-    func wentBackOnce() throws { _ = try alternate([0, 1, 0, 1], by: [tablet, phone]) }
-    func countedInTurns() throws { _ = try alternate([0, 1, 2, 3, 4, 5], by: [tablet, phone]) }
+    func toggledAlone() throws { _ = try alternate([0, 1, 0, 1, 0, 1, 0, 1], by: [phone]) }
+    func wentBack() throws { _ = try alternate([0, 1, 0, 1, 0, 1], by: [tablet, phone]) }
+    func countedInTurns() throws { _ = try alternate([0, 1, 2, 3, 4, 5, 6], by: [tablet, phone]) }
 
     // MARK: Deletions
 

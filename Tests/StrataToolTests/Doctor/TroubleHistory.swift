@@ -68,7 +68,7 @@ final class TroubleHistory {
         [
             lostUpdate, lostByAllKeys, lostWithoutBase, mergedUpdate, currentUpdate, pipelinedUpdates, sameValue,
             changedBack,
-            ownUpsert, backAndForth, toggledAlone, wentBackOnce, countedInTurns, cascade, plainDeletion,
+            ownUpsert, backAndForth, toggledAlone, wentBack, countedInTurns, cascade, plainDeletion,
             zoneWithRecords,
             emptyZone, massDeletion, fewDeletions, slowDeletions, smallShare, endedShare, removedMember, leavingMember,
             unsharedChild, deletedChild, shareWithoutMembers, conflict, expiredToken, refreshedToken, forgottenDevice,
