@@ -77,7 +77,8 @@ import Testing
             if result.code == 0 { #expect(result.errors.isEmpty || line.command == "erase", "\(what)") }
             return
         }
-        #expect(result.errors.hasPrefix("strata \(line.command): "), "\(what)")
+        #expect(result.reports(by: line.command), "\(what)")
+        #expect(result.errors.contains(#"{"error":"#) == form.contains("--json"), "\(what)")
         // `frames` judges each place by itself, where it only sees that it is none.
         let codes = way.codes + (line.command == "frames" ? ["malformed"] : [])
         #expect(codes.contains { result.errors.contains("(\($0))") }, "\(what)")

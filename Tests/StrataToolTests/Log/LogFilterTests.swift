@@ -362,7 +362,6 @@ import Testing
                 "--outcome committed and --kind 'request refused' cannot be combined;"
             ),
             (["--stat", "--patch"], "--stat and --patch cannot be combined;"),
-            (["--stat", "--json"], "--stat and --json cannot be combined;"),
             (["--reverse", "--follow"], "--reverse and --follow cannot be combined;"),
             (["--until", "1d", "--follow"], "--follow and --until cannot be combined;"),
             (["--since", "1d", "--until", "2d"], "--since is after --until;"),
@@ -373,5 +372,7 @@ import Testing
             #expect(result.code == 2 && result.output.isEmpty, "\(words)")
             #expect(result.errors == "strata log: " + message + " see 'strata help log'\n")
         }
+        let json = try world.run(["log", "Notes.strata", "--stat", "--json"])
+        #expect(json.code == 2 && json.reports("--stat and --json cannot be combined", by: "log"), "\(json)")
     }
 }

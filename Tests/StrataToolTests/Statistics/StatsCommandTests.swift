@@ -215,7 +215,7 @@ import Testing
     func wrongArguments(_ words: [String], _ message: String) throws {
         let result = try ToolProcess.run(["stats", "S"] + words, in: "/tmp")
         #expect(result.code == 2 && result.output.isEmpty)
-        #expect(result.errors.hasPrefix("strata stats: \(message)"), "\(result.errors)")
+        #expect(result.reports(message, by: "stats"), "\(result.errors)")
     }
 
     // MARK: Stored bytes and compaction

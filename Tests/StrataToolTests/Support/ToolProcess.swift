@@ -10,6 +10,12 @@ struct ToolResult: Sendable {
     var errors: String
 
     var lines: [Substring] { output.split(separator: "\n") }
+
+    /// Whether a command has reported a problem that begins so, as text or, with `--json`, as an object.
+    func reports(_ problem: String = "", by command: String) -> Bool {
+        errors.hasPrefix("strata \(command): \(problem)")
+            || errors.hasPrefix(#"{"error":{"code":""#) && errors.contains(#"","message":"\#(problem)"#)
+    }
 }
 
 /// The real tool as a child process: its output comes through a pipe, its errors go to a file.
