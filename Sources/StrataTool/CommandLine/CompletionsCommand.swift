@@ -5,7 +5,8 @@ enum CompletionsCommand: Command {
     static let details =
         "Completes commands, options and their words, and names in the store that the line or STRATA_STORE names: "
         + "users, devices, zones, record types and records. Save the output where the shell looks for it: for bash as "
-        + "~/.local/share/bash-completion/completions/strata, for zsh as _strata in a folder of $fpath, for fish as ~/.config/fish/completions/strata.fish."
+        + "~/.local/share/bash-completion/completions/strata, for zsh as _strata in a folder of $fpath, for fish as "
+        + "~/.config/fish/completions/strata.fish."
     static let operands = [Operand(name: "SHELL", help: "bash, zsh or fish")]
     /// The first words of the command line by which the scripts ask for words. No help names it.
     static let question = [name, "--words"]

@@ -1,8 +1,7 @@
 import StrataModel
 import StrataReplay
-import StrataViews
 
-/// Prints what a commit did besides saving and deleting records by name.
+/// Prints the effects of a commit besides the saves and deletions of records.
 extension CommitEffect {
     func write(to output: Output) throws {
         switch self {
@@ -23,7 +22,7 @@ extension CommitEffect {
 
     private var title: String {
         switch self {
-        case .account(let user, _, _): "account of \(Printable.escaped(user))"
+        case .account(let user, _): "account of \(Printable.escaped(user))"
         case .tokens(let database, _, _): "tokens of " + (database?.shownText ?? "all databases")
         case .zone(let name, _, _): "zone \(Printable.escaped(name))"
         case .erasure: "erased"
@@ -33,39 +32,17 @@ extension CommitEffect {
 
     fileprivate var changes: [ChangeText] {
         switch self {
-        case .account(_, let before, let after): Self.changes(from: before.parts, to: after.parts)
+        case .account(_, let changes):
+            changes.map { change in
+                ChangeText(
+                    name: change.name, old: change.old.map { Printable.escaped($0) },
+                    new: change.new.map { Printable.escaped($0) })
+            }
         case .tokens(_, let before, let after):
             [ChangeText(name: "valid from", old: "commit \(before)", new: "commit \(after)")]
         case .share(_, let before, let after): ShareStateText.changes(from: before, to: after)
         case .zone, .erasure: []
         }
-    }
-
-    private static func changes(
-        from old: [(name: String, value: String)], to new: [(name: String, value: String)]
-    ) -> [ChangeText] {
-        var names: [String] = []
-        for (name, _) in old + new where !names.contains(name) { names.append(name) }
-        func values(_ name: String, _ parts: [(name: String, value: String)]) -> [String] {
-            parts.filter { $0.name == name }.map(\.value)
-        }
-        func text(_ values: [String], _ name: String) -> String? {
-            if values.isEmpty { return nil }
-            // The words of a request hide addresses, too.
-            let isAddress = name == "e-mail" || name == "phone"
-            return isAddress ? values.count.counted("address", "addresses") : values.joined(separator: ", ")
-        }
-        return names.filter { values($0, old) != values($0, new) }.map { name in
-            ChangeText(name: name, old: text(values(name, old), name), new: text(values(name, new), name))
-        }
-    }
-}
-
-extension Account {
-    /// The parts of an account in words, each with its name.
-    fileprivate var parts: [(name: String, value: String)] {
-        let own = [(name: "status", value: status.name), ("quota", quota == 0 ? "none" : quota.counted("byte"))]
-        return own + person.lines.map { (name: $0.0, value: $0.1) }
     }
 }
 
@@ -84,7 +61,7 @@ extension CommitEffect: Shaped {
         Key("of", "name of the user, the zone or the share, or the database in words", if: "except for erasures") {
             effect -> String? in
             switch effect {
-            case .account(let name, _, _), .zone(let name, _, _), .share(let name, _, _): name
+            case .account(let name, _), .zone(let name, _, _), .share(let name, _, _): name
             case .tokens(let database, _, _): database.map { $0.scope.name + " of \($0.owner)" } ?? "all databases"
             case .erasure: nil
             }

@@ -12,10 +12,10 @@ enum ExplainCommand: Command {
         + "side by side and the commits in between. For a deletion, the records that went with it. For a share, an "
         + "account or tokens, what changed. The log records the request, who made it, the state and the rules, so the "
         + "request is judged once again; what an older log does not record, it says. With --notifications: which "
-        + "subscriptions were checked for a commit, which fired, and why the others did not. For a request of a CKSyncEngine: the "
-        + "other requests of its send, and which failed changes stay pending. For a commit without a request it prints "
-        + "what the commit did. It can run while another program writes to the store. Exits with 1 if there is no such "
-        + "commit."
+        + "subscriptions were checked for a commit, which fired, and why the others did not. For a request of a "
+        + "CKSyncEngine: the other requests of its send, and which failed changes stay pending. For a commit without a "
+        + "request it prints what the commit did. It can run while another program writes to the store. Exits with 1 "
+        + "if there is no such commit."
 
     static let notifications = Option.flag(
         "--notifications", help: "print which subscriptions the commit fired, and why the others did not fire")
@@ -53,8 +53,7 @@ enum ExplainCommand: Command {
                 let store = access.store
                 let isThere = offset > store.log.floor.offset && offset <= store.offset
                 return Diagnostics.refuse(
-                    isThere ? "\(error)" : store.log.absence(of: offset, through: store.offset),
-                    code: isThere ? error.code : .outOfRange, by: name)
+                    isThere ? "\(error)" : store.log.absence(of: offset, through: store.offset), by: name)
             }
             return .success
         }
