@@ -4,14 +4,14 @@ import StrataStore
 import StrataTree
 import StrataViews
 
-/// The effects of a commit besides saving and deleting records by name: the records that a zone took along, and how an
-/// account, the change tokens of a database, or a share were before and after.
+/// An effect of a commit besides the saves and deletions of records: the records that a zone took along, or an account,
+/// the change tokens of a database, or a share before and after.
 ///
 /// ```swift
 /// for effect in try CommitEffect.all(of: envelope, at: 12, before: past.snapshot().trees, in: store) { print(effect) }
 /// ```
 package enum CommitEffect: Sendable {
-    case account(user: String, before: Account, after: Account)
+    case account(user: String, [Change])
     /// The first offset whose tokens are valid, in a database, or in all.
     case tokens(DatabaseID?, before: UInt64, after: UInt64)
     /// The deletion of a zone with its records, of which the first ones are named.
@@ -19,6 +19,14 @@ package enum CommitEffect: Sendable {
     /// The erasure of records, of which the first ones are named.
     case erasure(records: [String], count: Int)
     case share(String, before: ShareState?, after: ShareState?)
+
+    /// A changed part of an account in words, which have no addresses.
+    package struct Change: Sendable {
+        package let name: String
+        /// Nil if there was none.
+        package let old: String?
+        package let new: String?
+    }
 
     /// Returns true if a commit may have effects, other than on shares, for which the state before it is needed.
     package static func needState(_ envelope: Envelope) -> Bool {
@@ -56,10 +64,8 @@ package enum CommitEffect: Sendable {
             switch event.kind {
             case .userChanged:
                 let changed = try UserChangedEvent(decoding: event.body)
-                effects.append(
-                    .account(
-                        user: try names.text(.user, changed.user), before: try trees.account(of: changed.user),
-                        after: Account(changed)))
+                let changes = Self.changes(from: try trees.account(of: changed.user), to: Account(changed))
+                effects.append(.account(user: try names.text(.user, changed.user), changes))
             case .tokensExpired:
                 let expired = try TokensExpiredEvent(decoding: event.body)
                 let database = try expired.database == 0 ? nil : names.requiredDatabase(expired.database)
@@ -76,6 +82,29 @@ package enum CommitEffect: Sendable {
             effects.append(.erasure(records: Array(erased.prefix(NameList.maximumCount)), count: erased.count))
         }
         return effects
+    }
+
+    private static func changes(from old: Account, to new: Account) -> [Change] {
+        zip(parts(of: old), parts(of: new)).filter { $0.values != $1.values }.map { old, new in
+            Change(name: old.name, old: text(old), new: text(new))
+        }
+    }
+
+    /// Returns all parts in a fixed order.
+    private static func parts(of account: Account) -> [(name: String, values: [String])] {
+        let person = account.person
+        return [
+            ("status", [account.status.name]), ("quota", [account.quota == 0 ? "none" : "\(account.quota) bytes"]),
+            ("name", person.fullName.isEmpty ? [] : [person.fullName]),
+            ("nickname", person.nickname.isEmpty ? [] : [person.nickname]), ("e-mail", person.emails),
+            ("phone", person.phones), ("role", person.roles), ("found", ["\(person.discoverability)"]),
+        ]
+    }
+
+    private static func text(_ part: (name: String, values: [String])) -> String? {
+        if part.values.isEmpty { return nil }
+        guard part.name == "e-mail" || part.name == "phone" else { return part.values.joined(separator: ", ") }
+        return part.values.count == 1 ? "1 address" : "\(part.values.count) addresses"
     }
 
     private static func end(

@@ -41,7 +41,7 @@ package struct Explanation: Sendable {
     package internal(set) var items: [Item] = []
     /// The facts for which the whole request was refused.
     package internal(set) var facts: [Fact] = []
-    /// The changes of the commit besides its items.
+    /// The changes that the commit made besides its items.
     package internal(set) var effects: [CommitEffect] = []
     /// Notes on what is unknown, and why.
     package internal(set) var notes: [String] = []

@@ -9,7 +9,7 @@ struct CommitJSON: CommitFormat {
     var stored: CommitPlace?
     /// The changes made by the events of records, if requested.
     var patch: CommitPatch?
-    /// The changes of the commit besides records, if requested.
+    /// The changes that the commit made besides those of records, if requested.
     var effects: [CommitEffect] = []
     /// True to write shapes of requests also if they may have URLs and addresses.
     var reveals = false
