@@ -19,8 +19,8 @@ enum DoctorCommand: Command {
         "--kind", "KIND", Finding.Kind.allCases.map { ($0.rawValue, $0) }, suggests: true,
         help: "list only findings of this kind; may be repeated"
     ).repeatable
-    static let limit = Option.number(
-        "-n", "N", 1...UInt64.max, help: "list at most N findings of each kind; 20 unless told")
+    static let limit = Option.limit(
+        "-n", 1...UInt64.max, help: "list at most N findings of each kind; 20 unless told")
 
     static let options: [any OptionDescription] = [since, kind, limit, Option.json]
     static let examples = [

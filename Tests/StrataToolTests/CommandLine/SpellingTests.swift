@@ -18,7 +18,7 @@ import Testing
                 #expect(arguments[typed] == 2 && arguments.operands == operands, "\(command.name) \(words)")
             }
         }
-        #expect(names == ["log", "history", "frames", "dump", "records", "query", "feed"])
+        #expect(names == ["doctor", "log", "history", "frames", "dump", "records", "query", "feed"])
     }
 
     @Test(arguments: [
