@@ -75,6 +75,8 @@ struct ShareEditing {
             if try isOwner(entry) { continue }
             let user = try user(of: entry.subject)
             if let index = try index(of: entry, user) {
+                // Dropped with the invitation that it means.
+                if index >= state.participants.count { continue }
                 named.insert(index)
                 try update(index, by: entry)
             } else {
@@ -124,9 +126,10 @@ struct ShareEditing {
         return user
     }
 
-    /// Returns the stored participant that is the same person (B329); nil for a new one.
+    /// Returns the stored participant that is the same person (B329), behind whom are those who were dropped; nil for a
+    /// new one.
     private func index(of entry: ShareChange.Participant, _ user: String?) throws -> Int? {
-        let participants = state.participants
+        let participants = state.participants + dropped
         if let index = participants.firstIndex(where: { isSameText($0.id, entry.id) && $0.role != .owner }) {
             return index
         }

@@ -133,8 +133,7 @@ extension ReferenceStore.Judgement {
     ) -> Refusal? {
         var meantIDs: Set<String> = []
         for sent in list {
-            guard let index = meant(sent, after.participants) else {
-                if meant(sent, gone) != nil { continue }
+            guard let index = meant(sent, after.participants + gone) else {
                 switch added(sent, to: after, limit) {
                 case .failure(let refusal): return refusal
                 case .success(let new):
@@ -145,6 +144,8 @@ extension ReferenceStore.Judgement {
                 }
                 continue
             }
+            // Dropped with the invitation that it means.
+            if index >= after.participants.count { continue }
             let old = after.participants[index]
             if old.role == .owner, old.id == sent.id {
                 if sent.role == old.role, sent.permission == old.permission { continue }

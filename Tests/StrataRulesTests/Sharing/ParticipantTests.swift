@@ -85,6 +85,14 @@ struct ParticipantTests {
         #expect(try store.memberships(of: "ben").map(\.isGone) == [false])
     }
 
+    @Test("B329, B334 An entry is dropped with the invitation that it means, also by its address or user")
+    func droppedUnderAnotherID() throws {
+        #expect(try invite(.email("new@example.com", id: "a"), .user("cleo", id: "b")) == nil)
+        let list = [ShareChange.Participant.email("NEW@example.com", id: "c"), .user("cleo", id: "d")]
+        #expect(try store.edit(ShareChange(participants: list, publicPermission: .readOnly)) == nil)
+        #expect(try store.state().participants.map(\.user) == ["anna"])
+    }
+
     @Test("B335 A share that is no longer public has nobody but its owner and those who are added again")
     func becomesPrivate() throws {
         #expect(try store.edit(ShareChange(publicPermission: .readWrite)) == nil)

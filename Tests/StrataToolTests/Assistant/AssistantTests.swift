@@ -115,7 +115,8 @@ import Testing
         let directory = world.directory.path
         let questions: [(String, Object, String)] = [
             ("history", ["record": "--reveal"], "--reveal"), ("query", ["type": "--help"], "--help"),
-            ("query", ["type": "Note", "user": "anna\n--reveal"], "anna"), ("history", ["record": "$(touch pwned)"], "pwned"),
+            ("query", ["type": "Note", "user": "anna\n--reveal"], "anna"),
+            ("history", ["record": "$(touch pwned)"], "pwned"),
             ("doctor", ["store": "/etc"], "there is no store"), ("doctor", ["reveal": true], "no argument 'reveal'"),
             ("doctor", ["limit": "many"], "must be a number"), ("doctor", ["limit": -1], "must be a number"),
             ("doctor", ["kind": "all"], "must be damage or"), ("explain", [:], "needs the argument 'offset'"),
