@@ -23,7 +23,11 @@ struct AssistantServer {
         var names: Set<String> = []
         stores = paths.map { path in
             let last = path.split(separator: "/").last.map(String.init) ?? path
-            let name = names.insert(last).inserted ? last : path
+            var (name, number) = (last, 1)
+            while !names.insert(name).inserted {
+                number += 1
+                name = "\(last) \(number)"
+            }
             return (name, path)
         }
     }
@@ -109,9 +113,8 @@ struct AssistantServer {
     }
 
     private static func run(_ words: [String]) throws -> (output: String, problem: Problem?) {
-        let line = (["/proc/\(getpid())/exe"] + words).map { RecordPlaces.shellWord($0) }.joined(separator: " ")
         let run = try ShellCommand.output(
-            of: "exec \(line) 2>&1 </dev/null", atMost: maximumBytes, seconds: maximumSeconds)
+            of: ["/proc/\(getpid())/exe"] + words, atMost: maximumBytes, seconds: maximumSeconds)
         let text = String(decoding: run.bytes, as: UTF8.self)
         switch run.end {
         case .full:

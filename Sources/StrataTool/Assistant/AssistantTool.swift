@@ -96,7 +96,7 @@ struct AssistantTool: Sendable {
         switch (parameter.kind, value) {
         case (.flag, let flag as Bool) where isFlag: return flag ? "true" : "false"
         case (.number, let number as Int) where number >= 0 && !isFlag: return "\(number)"
-        case (.text, let text as String) where !text.isEmpty: return text
+        case (.text, let text as String) where !text.isEmpty && !text.utf8.contains(0): return text
         case (.word(let words), let text as String) where words.contains(text): return text
         default: throw Mistake(text: "'\(parameter.name)' of \(name) must be \(parameter.kindText), not \(value)")
         }

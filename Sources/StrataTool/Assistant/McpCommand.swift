@@ -23,6 +23,8 @@ enum McpCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         for store in arguments.operands { try StoreAccess.requireDirectory(store) }
+        // Only what is named here is opened, as the service.
+        for variable in ["STRATA_STORE", "STRATA_USER"] { unsetenv(variable) }
         let server = AssistantServer(arguments.operands)
         let lines = try LineReader("-")
         while let line = try lines.next({ Data($0) }) {

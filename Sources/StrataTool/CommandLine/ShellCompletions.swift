@@ -33,7 +33,7 @@ enum ShellCompletions {
             _strata_offer() {
                 local line
                 while IFS= read -r line; do
-                    [[ $line == "$whole"* ]] || continue
+                    [[ $line == "$whole"* && ! ( $quote && $line == *[\\'\\\"\\$\\`\\!\\\\]* ) ]] || continue
                     line=${line#"${whole%"$word"}"}
                     [[ $quote ]] || printf -v line %q "$line"
                     COMPREPLY+=("$line")
@@ -168,11 +168,20 @@ enum ShellCompletions {
     }
 
     private static func colonsEscaped(_ text: String) -> String {
-        text.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:")
+        replacing(":", by: "\\:", in: text)
     }
 
     /// Quotes text as one word for any of these shells.
     static func quoted(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        "'" + replacing("'", by: "'\\''", in: text) + "'"
+    }
+
+    /// Replaces a letter also where a mark follows it, with which it is one character of Swift but not of a shell.
+    private static func replacing(_ letter: Unicode.Scalar, by text: String, in other: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in other.unicodeScalars {
+            if scalar == letter { scalars.append(contentsOf: text.unicodeScalars) } else { scalars.append(scalar) }
+        }
+        return String(scalars)
     }
 }

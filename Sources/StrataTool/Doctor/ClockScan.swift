@@ -14,6 +14,8 @@ struct ClockScan {
     /// The time before the run.
     private var before: Int64?
     private var future: (first: ScannedCommit, last: UInt64, count: UInt64)?
+    /// The time of the last commit from the future.
+    private var latest: Int64 = 0
     private(set) var findings: [Finding] = []
 
     /// - Parameter now: in microseconds since 1970.
@@ -22,6 +24,7 @@ struct ClockScan {
     mutating func add(_ commit: ScannedCommit, _ names: KnownNames) {
         if commit.time > now + Self.toleranceMicroseconds {
             future = (future?.first ?? commit, commit.offset, (future?.count ?? 0) + 1)
+            latest = commit.time
         }
         if let known = run, known.first.time == commit.time {
             run = (known.first, commit.offset, known.count + 1)
@@ -60,7 +63,7 @@ struct ClockScan {
         let verb = future.count == 1 ? "has" : "have"
         add(
             "\(future.count.counted("commit")) \(verb) a time in the future, up to "
-                + StoreInfo.span(microseconds: future.first.time - now) + " ahead of this machine's clock", future,
+                + StoreInfo.span(microseconds: latest - now) + " ahead of this machine's clock", future,
             names)
         self.future = nil
     }

@@ -2,8 +2,8 @@ import StrataModel
 
 /// Follows the number of records in each zone, and gathers what deletions took along.
 struct DeletionScan {
-    /// The number of records that one author must delete within ``windowMicroseconds`` for a mass deletion, which must
-    /// also be a fifth of the zone.
+    /// The number of records that one author must delete for a mass deletion, each within ``windowMicroseconds`` of the
+    /// one before it, and together a fifth of the records that the zone had or got meanwhile.
     private static let massCount: UInt64 = 20
     private static let massShare: UInt64 = 5
     private static let windowMicroseconds: Int64 = 60_000_000
@@ -14,6 +14,8 @@ struct DeletionScan {
         let first: ScannedCommit
         var last: ScannedCommit
         let countBefore: UInt64
+        /// The number of records that the zone had ever got when it began.
+        let createdBefore: UInt64
         var count: UInt64
     }
 
@@ -26,18 +28,27 @@ struct DeletionScan {
     private struct Deletions {
         var asked: [RecordKey] = []
         var cascaded: [RecordKey] = []
+        var all: Set<RecordKey> = []
         var zones: [(zone: UInt64, count: UInt64)] = []
     }
 
     private var recordCounts: [UInt64: UInt64] = [:]
+    private var createdCounts: [UInt64: UInt64] = [:]
     private var windows: [Place: Window] = [:]
     private var current = Deletions()
     private(set) var findings: [Finding] = []
 
-    mutating func addRecord(in zone: UInt64) { recordCounts[zone, default: 0] += 1 }
+    mutating func addRecord(in zone: UInt64) {
+        recordCounts[zone, default: 0] += 1
+        createdCounts[zone, default: 0] += 1
+    }
+
+    /// Drops the deletions of a commit.
+    mutating func forget() { current = Deletions() }
 
     mutating func addDeletion(of record: RecordKey, isCascade: Bool) {
         if isCascade { current.cascaded.append(record) } else { current.asked.append(record) }
+        current.all.insert(record)
     }
 
     /// An erasure removes a record that its user or an administrator named.
@@ -54,7 +65,7 @@ struct DeletionScan {
     var hasDeletions: Bool { !current.asked.isEmpty || !current.cascaded.isEmpty || !current.zones.isEmpty }
 
     /// Returns true if the commit deletes the record.
-    func deletes(_ record: RecordKey) -> Bool { current.asked.contains(record) || current.cascaded.contains(record) }
+    func deletes(_ record: RecordKey) -> Bool { current.all.contains(record) }
     func deletes(zone: UInt64) -> Bool { current.zones.contains { $0.zone == zone } }
 
     mutating func end(_ commit: ScannedCommit, _ names: KnownNames) {
@@ -98,7 +109,10 @@ struct DeletionScan {
             window = nil
         }
         var open =
-            window ?? Window(first: commit, last: commit, countBefore: recordCounts[record.zone] ?? 0, count: 0)
+            window
+            ?? Window(
+                first: commit, last: commit, countBefore: recordCounts[record.zone] ?? 0,
+                createdBefore: createdCounts[record.zone] ?? 0, count: 0)
         open.count += 1
         open.last = commit
         windows[place] = open
@@ -106,11 +120,12 @@ struct DeletionScan {
     }
 
     private mutating func close(_ window: Window, _ place: Place, _ names: KnownNames) {
-        guard window.count >= Self.massCount, window.count * Self.massShare >= window.countBefore else { return }
+        let all = window.countBefore + (createdCounts[place.zone] ?? 0) - window.createdBefore
+        guard window.count >= Self.massCount, window.count * Self.massShare >= all else { return }
         let isOne = window.first.offset == window.last.offset
         var finding = Finding(
             .massDeletion, window.first, zone: place.zone,
-            "\(names.text(of: place.author)) deleted \(window.count) of \(window.countBefore.counted("record")) of "
+            "\(names.text(of: place.author)) deleted \(window.count) of \(all.counted("record")) of "
                 + "\(names.shownPlace(ofZone: place.zone)) " + (isOne ? "at once" : "shortly after each other"),
             count: window.count,
             next: isOne

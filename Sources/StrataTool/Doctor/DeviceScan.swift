@@ -42,7 +42,8 @@ struct DeviceScan {
                     "\(names.text(of: place.author)): its token for \(zone) of "
                         + "\(place.database.shownText), of \(Timestamp(microseconds: commit.time)), \(text)",
                     count: count,
-                    next: ["device", names.user(place.author.user) ?? "", names.device(place.author.device) ?? ""],
+                    next: ["device", "--", names.user(place.author.user) ?? ""]
+                        + [names.device(place.author.device) ?? ""],
                     names)
                 (finding.zone, finding.database) = (place.zone?.name, place.database)
                 return finding

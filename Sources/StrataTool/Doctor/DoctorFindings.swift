@@ -15,17 +15,17 @@ struct DoctorFindings {
     init(_ scan: DoctorScan) throws {
         let (names, log) = (scan.names, scan.store.reader)
         commitCount = scan.commitCount
-        damage = scan.damage
+        damage = scan.damageOrMalformed
         all = scan.deletions.findings + scan.shares.findings + scan.clock.findings
         all += scan.refusals.findings(names) + scan.shares.invitations(at: scan.lastTime, names)
         all += Self.backAndForth(scan.fields, names)
-        all += try Self.ofFiles(scan)
+        all += Self.told { try Self.ofFiles(scan) }
         let overwrites = OverwriteFindings(log, names)
         unexaminedCount = scan.fields.forgottenCandidates
         for candidate in scan.fields.based + scan.fields.blind {
-            if let finding = try overwrites.finding(candidate) { all.append(finding) }
+            all += Self.told { try overwrites.finding(candidate).map { [$0] } ?? [] }
         }
-        all += try Self.ofState(scan)
+        all += Self.told { try Self.ofState(scan) }
         all.sort { ($0.kind, $0.offset ?? 0, $0.text) < ($1.kind, $1.offset ?? 0, $1.text) }
     }
 
@@ -47,6 +47,13 @@ struct DoctorFindings {
 
     // MARK: Parts
 
+    /// Returns the findings of a part, or a finding about the reason why it cannot be read.
+    private static func told(_ part: () throws -> [Finding]) -> [Finding] {
+        do { return try part() } catch {
+            return [Finding(kind: .damage, text: Printable.escaped("\(error)"), next: ["verify"])]
+        }
+    }
+
     private static func backAndForth(_ fields: FieldChanges, _ names: KnownNames) -> [Finding] {
         fields.backAndForth.map { field in
             let authors = field.authors.map { names.text(of: $0) }.sorted()
@@ -57,7 +64,7 @@ struct DoctorFindings {
                     + "\(Printable.escaped(field.record.name)) went back and forth between two values, by turns of "
                     + authors.joined(separator: " and "),
                 count: field.changeCount,
-                next: ["history", field.record.name] + Finding.options(ofZone: field.record.zone, names), names)
+                next: Finding.history(of: field.record, names), names)
             if field.last.offset != field.first.offset { finding.lastOffset = field.last.offset }
             return finding
         }
@@ -65,7 +72,7 @@ struct DoctorFindings {
 
     /// The findings that need the state at the end; none for a store whose state cannot be read.
     private static func ofState(_ scan: DoctorScan) throws -> [Finding] {
-        guard scan.damage == nil else { return [] }
+        guard scan.damageOrMalformed == nil else { return [] }
         let store = try Store.openForReading(at: scan.store.path)
         return try store.closing { store in
             let trees = store.snapshot().trees
@@ -80,9 +87,8 @@ struct DoctorFindings {
         func add(_ kind: Finding.Kind, _ text: String, next: [String]) {
             findings.append(Finding(kind: kind, text: text, next: next))
         }
-        if let damage = scan.damage { add(.damage, Printable.escaped(damage.description), next: ["verify"]) }
-        if scan.malformedCount > 0 {
-            add(.damage, scan.malformedCount.counted("commit") + " cannot be decoded", next: ["verify"])
+        if let damage = scan.damageOrMalformed {
+            add(.damage, Printable.escaped(damage.description), next: ["verify"])
         }
         guard scan.damage == nil else { return findings }
         let info = try StoreInfo(scan.store)

@@ -20,7 +20,13 @@ struct DoctorScan {
     /// The intact part of the store, and the damage after it.
     private(set) var store: StoreAccess
     private(set) var damage: StrataError?
-    private var shareType: UInt64?
+    /// The damage, or that commits cannot be decoded.
+    var damageOrMalformed: StrataError? {
+        if let damage { return damage }
+        guard malformedCount > 0 else { return nil }
+        return StrataError(
+            .malformed, "Commits cannot be decoded.", .init(found: malformedCount.counted("commit")))
+    }
 
     init(_ store: StoreAccess) throws {
         self.store = store
@@ -38,27 +44,40 @@ struct DoctorScan {
     private mutating func addBase() throws {
         guard damage == nil else { return }
         guard var base = try store.reader.readBase() else { return }
+        let origin = ScannedCommit(
+            offset: base.horizon.offset, time: base.time, author: .init(user: 0, device: 0), operation: .none)
         while let payload = try base.next() {
             try payload.withUnsafeBytes { bytes in
                 var walker = try EventWalker(bytes)
                 while let event = try walker.next() {
-                    guard event.kind == .recordSaved, let record = try RecordEvent(event.kind, event.body, of: bytes)
-                    else { continue }
-                    deletions.addRecord(in: record.zone)
+                    let body = UnsafeRawBufferPointer(rebasing: bytes[event.body])
+                    var reader = ByteReader(body)
+                    switch event.kind {
+                    case .recordSaved:
+                        let record = try RecordEvent(event.kind, body)
+                        deletions.addRecord(in: record.zone)
+                        if isShare(record) { try addShare(record, record.saved(), origin) }
+                    case .shareSaved: shares.add(try ShareSavedEvent(from: &reader))
+                    case .memberChanged: shares.add(try MemberChangedEvent(from: &reader))
+                    default: break
+                    }
                 }
             }
         }
+        shares.forget()
     }
 
     private mutating func add(_ commit: Commit) {
         commitCount += 1
-        lastTime = commit.time
+        // So that differences of times do not overflow.
+        let time = max(min(commit.time, Self.latestTime), -Self.latestTime)
+        lastTime = time
         do {
             try commit.payload.withUnsafeBytes { payload in
                 var walker = try EventWalker(payload)
                 let header = try walker.header()
                 let scanned = ScannedCommit(
-                    offset: commit.offset, time: commit.time, author: .init(user: header.user, device: header.device),
+                    offset: commit.offset, time: time, author: .init(user: header.user, device: header.device),
                     operation: header.operationKind)
                 clock.add(scanned, names)
                 while let event = try walker.next() {
@@ -72,8 +91,14 @@ struct DoctorScan {
                 shares.end(scanned, deletions, names)
                 deletions.end(scanned, names)
             }
-        } catch { malformedCount += 1 }
+        } catch {
+            malformedCount += 1
+            shares.forget()
+            deletions.forget()
+        }
     }
+
+    private static let latestTime: Int64 = 1 << 60
 
     private mutating func add(
         _ kind: EventKind, _ body: UnsafeRawBufferPointer, at version: Version, _ commit: ScannedCommit
@@ -88,7 +113,7 @@ struct DoctorScan {
         case .recordErased:
             let event = try RecordErasedEvent(from: &reader)
             if event.previous != nil { deletions.addErasure(in: event.record.zone) }
-        case .nameInterned: add(try InternedName(decoding: Array(body)[...]))
+        case .nameInterned: names.add(try InternedName(decoding: Array(body)[...]))
         case .zoneDeleted: deletions.addDeletion(ofZone: try ZoneDeletedEvent(from: &reader).zone)
         case .sharedRecord: shares.add(try SharedRecordEvent(from: &reader))
         case .shareSaved: shares.add(try ShareSavedEvent(from: &reader))
@@ -99,10 +124,7 @@ struct DoctorScan {
         }
     }
 
-    private mutating func add(_ name: InternedName) {
-        names.add(name)
-        if case .recordType(ShareState.recordType) = name.name { shareType = name.ordinal }
-    }
+    private func isShare(_ event: RecordEvent) -> Bool { names.recordType(event.type) == ShareState.recordType }
 
     private mutating func addSave(_ event: RecordEvent, at version: Version, _ commit: ScannedCommit) throws {
         let view = try event.saved()
@@ -110,7 +132,7 @@ struct DoctorScan {
         if view.change == .create { deletions.addRecord(in: event.zone) }
         subscriptions.addChange(of: event.zone, by: commit)
         // The rules merge the participants of shares.
-        guard event.type != shareType else { return try addShare(event, view, commit) }
+        guard !isShare(event) else { return try addShare(event, view, commit) }
         try fields.add(event, view, at: version, commit)
         try lookAlikes.add(event, view, commit)
     }

@@ -123,7 +123,8 @@ extension Finding {
         try Columns.write(lostRows, indentation: 4, to: output)
         guard let command = next.first else { return }
         let words = [command, store] + next.dropFirst()
-        try output.writeLine("    strata " + words.map { RecordPlaces.shellWord($0) }.joined(separator: " "), .faint)
+        let line = words.map { RecordPlaces.shellWord($0) }.joined(separator: " ")
+        try output.writeLine("    strata " + Printable.escaped(line), .faint)
     }
 
     private var lostRows: [[String]] {

@@ -48,21 +48,23 @@ struct LookAlikeScan {
     /// - Parameter exists: returns true if a record exists now.
     func findings(_ names: KnownNames, exists: (RecordKey) throws -> Bool) throws -> [Finding] {
         var findings = Self.named(names)
+        /// The names of the records that look like a name.
+        var twins: [RecordKey: [String]] = [:]
+        for record in self.names.keys {
+            guard let twin = Alphabets.latinTwin(of: record.name) else { continue }
+            twins[RecordKey(zone: record.zone, name: twin), default: []].append(record.name)
+        }
         for (record, commit) in self.names.sorted(by: { $0.value.offset < $1.value.offset }) {
             guard let twin = Alphabets.latinTwin(of: record.name) else { continue }
             let other = RecordKey(zone: record.zone, name: twin)
-            let isTwin = try exists(other)
-            let double = self.names.keys.first {
-                $0 != record && $0.zone == record.zone && Alphabets.latinTwin(of: $0.name) == twin
-            }
-            guard isTwin || double != nil, try exists(record) else { continue }
-            let known = isTwin ? twin : double?.name ?? ""
+            let known = try exists(other) ? twin : twins[other]?.first { $0 != record.name }
+            guard let known, try exists(record) else { continue }
             findings.append(
                 Finding(
                     .lookAlike, commit, zone: record.zone, record: record.name,
                     "two records of \(names.shownPlace(ofZone: record.zone)) look alike: "
                         + "\(Alphabets.spelled(record.name)) and \(Alphabets.spelled(known))",
-                    next: ["history", record.name] + Finding.options(ofZone: record.zone, names), names))
+                    next: Finding.history(of: record, names), names))
         }
         for (field, mixed) in mixed.sorted(by: { $0.value.first.offset < $1.value.first.offset }) {
             findings.append(
@@ -72,7 +74,7 @@ struct LookAlikeScan {
                         + "\(names.shownType(field.type)) mix alphabets within a word: "
                         + Alphabets.spelled(mixed.word),
                     count: mixed.count,
-                    next: ["history", mixed.record.name] + Finding.options(ofZone: mixed.record.zone, names), names))
+                    next: Finding.history(of: mixed.record, names), names))
         }
         return findings
     }

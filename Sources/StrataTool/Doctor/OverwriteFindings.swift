@@ -65,7 +65,7 @@ struct OverwriteFindings {
     }
 
     private func ancestor(of save: FieldChanges.StaleSave) throws -> RecordState?? {
-        guard let base = save.base else { return .some(nil) }
+        guard let base = save.base else { return nil }
         let state = try history.state(of: save.record, at: base) { try history.event(of: save.record, at: $0) }
         return try state.decoded().map { .some($0) } ?? nil
     }
@@ -83,7 +83,7 @@ struct OverwriteFindings {
         if let ancestor {
             let value = ancestor?.fields.first { $0.field == field }?.value
             // Changed, and changed back.
-            if save.base != nil, FieldValue.isSame(value, overwritten) { return nil }
+            if FieldValue.isSame(value, overwritten) { return nil }
             known = .known(value)
         }
         return Finding.LostValue(

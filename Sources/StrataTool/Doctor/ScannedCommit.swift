@@ -34,8 +34,13 @@ extension Finding {
         if let zone { (self.zone, database) = (names.zone(zone) ?? "zone \(zone)", names.databaseID(ofZone: zone)) }
     }
 
+    /// Returns the words of the command that shows the history of a record.
+    static func history(of record: RecordKey, _ names: KnownNames) -> [String] {
+        ["history"] + options(ofZone: record.zone, names) + ["--", record.name]
+    }
+
     /// Returns the options that name a zone on a command line.
-    static func options(ofZone zone: UInt64, _ names: KnownNames) -> [String] {
+    private static func options(ofZone zone: UInt64, _ names: KnownNames) -> [String] {
         var words = ["--zone", names.zone(zone) ?? ""]
         switch names.databaseID(ofZone: zone) {
         case let database? where database.scope == .public: words += ["--database", "public"]

@@ -56,6 +56,9 @@ struct ShareScan {
         shares[state.number] = share
     }
 
+    /// Drops the events of a commit.
+    mutating func forget() { current = Events() }
+
     /// - Parameter deletions: those of the commit.
     mutating func end(_ commit: ScannedCommit, _ deletions: DeletionScan, _ names: KnownNames) {
         defer { current = Events() }
@@ -146,7 +149,7 @@ struct ShareScan {
                     + (people.count == 1 ? "has" : "have") + " not accepted the invitation to "
                     + "\(text(share, names)) since \(Timestamp(microseconds: first))",
                 next: ["shares"])
-            (finding.offset, finding.time, finding.record) = (share.invited, first, share.record.name)
+            (finding.offset, finding.record) = (share.invited, share.record.name)
             finding.people = people
             finding.count = UInt64(people.count)
             finding.zone = names.zone(share.record.zone)

@@ -81,7 +81,7 @@ struct CompletionWords {
     var all: [String] {
         let found = place.words.isEmpty ? (try? names()) ?? [] : place.words.compactMap(continued)
         // Each is printed on a line of its own.
-        let fitting = found.filter { $0.hasPrefix(beginning) && $0.unicodeScalars.allSatisfy { $0.value >= 0x20 } }
+        let fitting = found.filter { $0.hasPrefix(beginning) && Printable.escaped($0) == $0 }
         return Set(fitting).sorted().prefix(Self.maximumCount).map { option + $0 }
     }
 

@@ -38,19 +38,27 @@ enum ExecCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let home = try home(arguments)
+        let isKept = arguments.has(keep)
+        if !isKept { Cleanup.removes(home) }
+        let status: Int32
         do {
             if let seed = arguments[seed] { try plant(seed, in: home) }
-            let status = try perform(arguments.operands, in: home, output)
-            if status == 0 {
-                if !arguments.has(keep) { try FileManager.default.removeItem(atPath: home) }
-                return .success
-            }
-            try report(status, in: home, output)
-            return .no
+            status = try perform(arguments.operands, in: home, output)
         } catch {
-            if !arguments.has(keep) { try? FileManager.default.removeItem(atPath: home) }
+            if !isKept { try? FileManager.default.removeItem(atPath: home) }
             throw error
         }
+        let stores = try FileManager.default.contentsOfDirectory(atPath: home).filter { $0.hasSuffix(".strata") }
+        if status != 0, !stores.isEmpty {
+            Cleanup.keep(home)
+            try report(status, stores.sorted().map { "\(home)/\($0)" }, in: home, output)
+            return .no
+        }
+        if !isKept { try FileManager.default.removeItem(atPath: home) }
+        if status == 0 { return .success }
+        return Diagnostics.refuse(
+            "the command failed with \(status), and opened no container by its name, so there is no store to keep",
+            by: name)
     }
 
     private static func home(_ arguments: Arguments) throws -> String {
@@ -76,8 +84,8 @@ enum ExecCommand: Command {
                 try BisectionStore(of: store, at: seed).make(at: draft, through: store.offset)
             }
         } else {
-            let words = [tool, "import", draft, seed].map { RecordPlaces.shellWord($0) }.joined(separator: " ")
-            guard try ShellCommand.run(words + " >&2", signals: signals + [SIGPIPE]) == 0 else {
+            let words = [tool, "import", "--", draft, seed]
+            guard try ShellCommand.run(words, output: STDERR_FILENO, signals: signals + [SIGPIPE]) == 0 else {
                 throw StrataError(.invalidArgument, "The seed cannot be imported.", .init(path: seed))
             }
         }
@@ -97,33 +105,25 @@ enum ExecCommand: Command {
         setenv("STRATA_OPTIONS", "recordRefusals,recordFetches", 0)
         StopRequest.listen(to: signals)
         defer { StopRequest.end(signals) }
-        let line = "exec " + words.map { RecordPlaces.shellWord($0) }.joined(separator: " ")
-        return try ShellCommand.run(line, signals: signals + [SIGPIPE])
+        return try ShellCommand.run(words, signals: signals + [SIGPIPE])
     }
 
     // MARK: A failure
 
-    private static func report(_ status: Int32, in home: String, _ output: Output) throws {
-        let names = try FileManager.default.contentsOfDirectory(atPath: home)
-        let stores = names.filter { $0.hasSuffix(".strata") }.sorted().map { "\(home)/\($0)" }
-        guard let first = stores.first else {
-            try? FileManager.default.removeItem(atPath: home)
-            return Diagnostics.remark(
-                "the command failed with \(status), and opened no container by its name, so there is no store to keep",
-                by: name)
-        }
+    private static func report(_ status: Int32, _ stores: [String], in home: String, _ output: Output) throws {
         Diagnostics.remark("the command failed with \(status); its stores are in \(home)", by: name)
+        for variable in ["STRATA_STORE", "STRATA_USER"] { unsetenv(variable) }
         for store in stores {
-            let words = [RecordPlaces.shellWord(store), RecordPlaces.shellWord(store + ".html")]
-            output.write("\(store)\n")
+            try output.writeLine(Printable.escaped(store))
             try output.flush()
-            _ = try ShellCommand.run("\(tool) doctor \(words[0]) -n 5", signals: signals + [SIGPIPE])
-            _ = try ShellCommand.run("\(tool) report \(words[0]) \(words[1])", signals: signals + [SIGPIPE])
+            let signals = signals + [SIGPIPE]
+            _ = try ShellCommand.run([tool, "doctor", "--no-pager", "-n", "5", "--", store], signals: signals)
+            _ = try ShellCommand.run([tool, "report", "--", store, store + ".html"], signals: signals)
         }
-        let store = RecordPlaces.shellWord(first)
+        let store = RecordPlaces.shellWord(stores[0])
         try output.writeLine("to go on:")
-        try output.writeLine(indented: "strata doctor \(store)")
-        try output.writeLine(indented: "strata log \(store) --patch -n 10")
-        try output.writeLine(indented: "strata debug \(store)")
+        for words in ["doctor \(store)", "log \(store) --patch -n 10", "debug \(store)"] {
+            try output.writeLine(indented: Printable.escaped("strata " + words))
+        }
     }
 }

@@ -117,6 +117,10 @@ import Testing
             ("history", ["record": "--reveal"], "--reveal"), ("query", ["type": "--help"], "--help"),
             ("query", ["type": "Note", "user": "anna\n--reveal"], "anna"),
             ("history", ["record": "$(touch pwned)"], "pwned"),
+            // A mark makes one character of Swift with the quote before it.
+            ("history", ["record": "x'\u{301}$(touch pwned)'\u{301}"], "pwned"),
+            ("history", ["record": "x'\u{200D};touch pwned;'\u{200D}"], "pwned"),
+            ("history", ["record": "x\u{0}"], "must be a text"),
             ("doctor", ["store": "/etc"], "there is no store"), ("doctor", ["reveal": true], "no argument 'reveal'"),
             ("doctor", ["limit": "many"], "must be a number"), ("doctor", ["limit": -1], "must be a number"),
             ("doctor", ["kind": "all"], "must be damage or"), ("explain", [:], "needs the argument 'offset'"),

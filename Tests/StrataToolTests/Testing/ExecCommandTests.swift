@@ -74,6 +74,25 @@ import Testing
         #expect(try ToolProcess.run("verify", "Seed.strata", in: directory.path).code == 0)
     }
 
+    @Test("A kept directory stays, and so do stores if nobody reads the output")
+    func nothingIsLost() throws {
+        let directory = try TestDirectory()
+        let result = try exec(["--keep", "Kept", "--", "sh", "-c", "mkdir \"$STRATA_HOME/x\"; exit 1"], in: directory)
+        #expect(result.code == 1 && FileManager.default.fileExists(atPath: directory.path("Kept/x")), "\(result)")
+        _ = try troubled(directory)
+        let tool = try ToolProcess.toolPath
+        _ = try ToolProcess.run(
+            [
+                "-c", "\"$0\" exec --seed Seed.strata -- sh -c 'pwd > home; echo $STRATA_HOME > home; exit 1' | true",
+                tool,
+            ],
+            in: directory.path, program: "/bin/sh")
+        let home = try String(contentsOfFile: directory.path("home"), encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(FileManager.default.fileExists(atPath: "\(home)/\(Self.container).strata"))
+        try FileManager.default.removeItem(atPath: home)
+    }
+
     @Test func anExportIsASeed() throws {
         let directory = try TestDirectory()
         _ = try troubled(directory)
@@ -92,7 +111,7 @@ import Testing
         arguments: [
             (["--seed", "Nowhere.strata", "--", "true"], Int32(3), "nothing is there"),
             ([], 2, "COMMAND is missing"),
-            (["--", "/nowhere/program"], 1, "opened no container"),
+            (["--", "/nowhere/program"], 3, "/nowhere/program"), (["--", "false"], 1, "opened no container"),
             (["--", "sh", "-c", "kill -9 $$"], 1, "failed with 137"),
         ])
     func mistakes(_ words: [String], _ code: Int32, _ text: String) throws {
