@@ -66,9 +66,26 @@ package final class ChangeTimeline {
         return (step, state.header)
     }
 
+    /// Returns the events that led to a version, in order, each with its changes: from the record's creation, or from
+    /// the first one after `base` or in the log, but at most the last `limit`.
+    package func steps(
+        of record: RecordKey, through version: Version?, after base: Version?, atMost limit: Int
+    ) throws -> [(event: TimelineEvent, step: TimelineStep)] {
+        var events: [TimelineEvent] = []
+        var next = version
+        while let version = next, base.map({ $0 < version }) ?? true, version.offset > history.floor,
+            events.count < limit, let event = try event(of: record, at: version)
+        {
+            events.append(event)
+            next = event.previous
+        }
+        return events.reversed().map { ($0, step(of: $0)) }
+    }
+
     // MARK: Versions
 
-    private func state(of record: RecordKey, at version: Version) throws -> TimelineState {
+    /// Returns the state that a version of a record made.
+    package func state(of record: RecordKey, at version: Version) throws -> TimelineState {
         let kept = states[record]
         let state = try history.state(of: record, at: version) {
             kept?.version == $0 ? kept?.state : nil
@@ -80,7 +97,7 @@ package final class ChangeTimeline {
     }
 
     /// Returns nil if the log has no such event of that record.
-    private func event(of record: RecordKey, at version: Version) throws -> TimelineEvent? {
+    package func event(of record: RecordKey, at version: Version) throws -> TimelineEvent? {
         try commit(at: version.offset).flatMap { try RecordHistory.event(of: record, at: version, in: $0) }
     }
 

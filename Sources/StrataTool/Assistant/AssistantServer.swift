@@ -47,7 +47,7 @@ struct AssistantServer {
         case "initialize": result = Self.greeting(parameters)
         case "ping": result = [:]
         case "tools/list":
-            result = ["tools": AssistantTools.all.map { $0.described(stores: stores.map(\.name)) }]
+            result = ["tools": AssistantTool.all.map { $0.described(stores: stores.map(\.name)) }]
         case "tools/call": result = call(parameters)
         default: return Self.encoded(Self.failure(-32_601, "unknown method \(method)", to: id))
         }
@@ -77,7 +77,7 @@ struct AssistantServer {
 
     private func call(_ parameters: [String: Any]) -> [String: Any] {
         let name = parameters["name"] as? String ?? ""
-        guard let tool = AssistantTools.all.first(where: { $0.name == name }) else {
+        guard let tool = AssistantTool.all.first(where: { $0.name == name }) else {
             return Self.mistake("there is no tool '\(name)'")
         }
         let arguments = parameters["arguments"] as? [String: Any] ?? [:]
@@ -93,8 +93,8 @@ struct AssistantServer {
             var texts = [Self.warning, output]
             if let problem { texts.append("\(problem.code): \(problem.text)") }
             return Self.result(texts.filter { !$0.isEmpty }, isError: isRefused)
-        } catch let mistake as AssistantTool.Mistake {
-            return Self.mistake(mistake.text)
+        } catch let error as UsageError {
+            return Self.mistake(error.problem + (error.suggestion.map { "; did you mean \($0)?" } ?? ""))
         } catch {
             return Self.result(["failed: \(error)"], isError: true)
         }

@@ -1,104 +1,114 @@
 import Foundation
 
-/// A question that an assistant can ask: its parameters, and the command of this program that answers it.
+/// A question that an assistant can ask: a command of this program that only reads, with some of its options.
 struct AssistantTool: Sendable {
-    /// The kinds of values that a parameter accepts.
-    enum Kind: Sendable {
-        case text, number, flag
-        case word([String])
-    }
+    let command: any Command.Type
+    /// The names of the options that it offers.
+    let offered: [String]
+    /// The options that are always given, and those that are given unless the assistant does.
+    var fixed = ["--json"]
+    var usual: [String: String] = [:]
 
-    /// A parameter, and the option or operand of the command that it becomes.
-    struct Parameter: Sendable {
+    private static let place = ["--user", "--owner", "--database", "--zone", "--at"]
+
+    static let all = [
+        AssistantTool(command: DoctorCommand.self, offered: ["--kind", "--since", "-n"], usual: ["limit": "20"]),
+        AssistantTool(
+            command: LogCommand.self,
+            offered: [
+                "--user", "--device", "--zone", "--record", "--type", "--where", "--outcome", "--from", "--to", "-n",
+            ], fixed: ["--json", "--patch"], usual: ["limit": "20"]),
+        AssistantTool(command: HistoryCommand.self, offered: ["--owner", "--zone", "-n"]),
+        AssistantTool(command: ExplainCommand.self, offered: ["--notifications", "--user", "--device"]),
+        AssistantTool(command: AccessCommand.self, offered: place.filter { $0 != "--database" }),
+        AssistantTool(command: DeviceCommand.self, offered: ["--record", "--zone", "--at"]),
+        AssistantTool(command: QueryCommand.self, offered: place + ["--sort", "--limit"]),
+        AssistantTool(command: WhatIfCommand.self, offered: ["--drop"]),
+        AssistantTool(command: MinimizeCommand.self, offered: ["--where"] + place),
+    ]
+
+    /// The name in the protocol.
+    var name: String { command.name.replacing("-", with: "_") }
+
+    // MARK: Parameters
+
+    /// An operand, or an option under its long name without the dashes.
+    private struct Parameter {
         let name: String
-        let kind: Kind
         let help: String
-        var isRequired = false
-        /// The option of the command; nil for an operand, in the order of the parameters.
-        var option: String?
-        /// The value if none is given.
-        var usual: String?
+        let words: [String]
+        let isRequired: Bool
+        var option: (any OptionDescription)?
 
-        static func option(_ name: String, _ kind: Kind, as option: String? = nil, _ help: String) -> Self {
-            Self(name: name, kind: kind, help: help, option: option ?? "--" + name)
+        init(_ operand: Operand) {
+            (name, help) = (operand.name.lowercased(), operand.help)
+            (words, isRequired) = (operand.words, operand.isRequired)
         }
 
-        static func option(_ name: String, _ help: String) -> Self { option(name, .text, help) }
-
-        static func operand(_ name: String, _ kind: Kind, _ help: String, isRequired: Bool = true) -> Self {
-            Self(name: name, kind: kind, help: help, isRequired: isRequired)
+        init(_ option: any OptionDescription) {
+            let names = ([option] + option.synonyms).map(\.name)
+            name = String((names.first { $0.hasPrefix("--") } ?? option.name).drop { $0 == "-" })
+            (help, words) = (option.help, option.words.filter { !$0.hasPrefix("=") })
+            (isRequired, self.option) = (option.isRequired, option)
         }
 
-        static func operand(_ name: String, _ help: String, isRequired: Bool = true) -> Self {
-            operand(name, .text, help, isRequired: isRequired)
-        }
+        var isFlag: Bool { option != nil && option?.valueName == nil }
 
-        func usually(_ value: String) -> Self {
-            var parameter = self
-            parameter.usual = value
-            return parameter
-        }
-
-        var required: Self {
-            var parameter = self
-            parameter.isRequired = true
-            return parameter
+        var schema: [String: Any] {
+            if isFlag { return ["type": "boolean", "description": help] }
+            if option is Option<UInt64> { return ["type": "integer", "minimum": 0, "description": help] }
+            // Commits and times are numbers or texts.
+            var schema: [String: Any] = ["type": ["string", "integer"], "description": help]
+            if !words.isEmpty { (schema["type"], schema["enum"]) = ("string", words) }
+            return schema
         }
     }
 
-    let name: String
-    let command: String
-    let text: String
-    let parameters: [Parameter]
-    /// The options that are always given.
-    var fixed: [String] = ["--json"]
-
-    // MARK: Calls
-
-    /// The reason why the arguments of a call cannot be understood.
-    struct Mistake: Error {
-        let text: String
+    private var parameters: [Parameter] {
+        command.operands.dropFirst().map { Parameter($0) }
+            + offered.compactMap { name in command.options.first { $0.name == name }.map { Parameter($0) } }
     }
 
     /// Returns the words of a command line. Values cannot become options, since each is attached to its option, or
     /// follows `--`.
     ///
     /// - Parameter store: the path of the store.
-    func words(_ arguments: [String: Any], of store: String) throws(Mistake) -> [String] {
-        let known = Set(parameters.map(\.name) + [Self.storeName])
+    func words(_ arguments: [String: Any], of store: String) throws(UsageError) -> [String] {
+        let known = parameters.map(\.name) + [Self.storeName]
         if let other = arguments.keys.sorted().first(where: { !known.contains($0) }) {
-            let meant = Suggestion.closest(to: other, among: Array(known)).map { "; did you mean \($0)?" } ?? ""
-            throw Mistake(text: "\(name) has no argument '\(other)'\(meant)")
+            throw UsageError(
+                "\(name) has no argument '\(other)'", suggestion: Suggestion.closest(to: other, among: known))
         }
         var (options, operands) = (fixed, [store])
         for parameter in parameters {
-            guard let value = arguments[parameter.name], !(value is NSNull) else {
-                if let option = parameter.option, let usual = parameter.usual { options += [option, usual] }
-                guard !parameter.isRequired else {
-                    throw Mistake(text: "\(name) needs the argument '\(parameter.name)': \(parameter.help)")
-                }
+            guard let word = try word(arguments[parameter.name] ?? usual[parameter.name], of: parameter) else {
+                if parameter.isRequired { throw UsageError("'\(parameter.name)' is missing: \(parameter.help)") }
                 continue
             }
-            let word = try word(value, of: parameter)
-            switch (parameter.option, parameter.kind) {
-            case (let option?, .flag): if word == "true" { options.append(option) }
-            case (let option?, _) where option.count == 2: options += [option, word]
-            case (let option?, _): options.append("\(option)=\(word)")
-            case (nil, _): operands.append(word)
+            if parameter.option == nil {
+                operands.append(word)
+            } else if !parameter.isFlag {
+                options.append("--\(parameter.name)=\(word)")
+            } else if word == "true" {
+                options.append("--" + parameter.name)
             }
         }
-        return [command] + options + ["--"] + operands
+        let words = options + ["--"] + operands
+        _ = try ArgumentParser(command).parse(words)
+        return [command.name] + words
     }
 
-    private func word(_ value: Any, of parameter: Parameter) throws(Mistake) -> String {
+    /// Returns nil for none.
+    private func word(_ value: Any?, of parameter: Parameter) throws(UsageError) -> String? {
+        switch value {
+        case nil, is NSNull: return nil
         // JSON's true and false are numbers to Foundation, of the type of characters.
-        let isFlag = (value as? NSNumber).map { String(cString: $0.objCType) == "c" } ?? false
-        switch (parameter.kind, value) {
-        case (.flag, let flag as Bool) where isFlag: return flag ? "true" : "false"
-        case (.number, let number as Int) where number >= 0 && !isFlag: return "\(number)"
-        case (.text, let text as String) where !text.isEmpty && !text.utf8.contains(0): return text
-        case (.word(let words), let text as String) where words.contains(text): return text
-        default: throw Mistake(text: "'\(parameter.name)' of \(name) must be \(parameter.kindText), not \(value)")
+        case let number as NSNumber where (String(cString: number.objCType) == "c") == parameter.isFlag:
+            return parameter.isFlag ? "\(number.boolValue)" : "\(number)"
+        case let text as String where !parameter.isFlag && !text.utf8.contains(0): return text
+        default:
+            throw UsageError(
+                "'\(parameter.name)' of \(name) must be \(parameter.isFlag ? "true or false" : "a text or a number")")
         }
     }
 
@@ -118,32 +128,12 @@ struct AssistantTool: Sendable {
             ]
         }
         return [
-            "name": name, "description": text,
+            "name": name, "description": command.details,
             "inputSchema": [
                 "type": "object", "properties": properties, "additionalProperties": false,
                 "required": parameters.filter(\.isRequired).map(\.name),
             ] as [String: Any],
             "annotations": ["readOnlyHint": true, "openWorldHint": false],
         ]
-    }
-}
-
-extension AssistantTool.Parameter {
-    fileprivate var kindText: String {
-        switch kind {
-        case .text: "a text"
-        case .number: "a number"
-        case .flag: "true or false"
-        case .word(let words): words.joined(separator: " or ")
-        }
-    }
-
-    fileprivate var schema: [String: Any] {
-        switch kind {
-        case .text: ["type": "string", "minLength": 1, "description": help]
-        case .number: ["type": "integer", "minimum": 0, "description": help]
-        case .flag: ["type": "boolean", "description": help]
-        case .word(let words): ["type": "string", "enum": words, "description": help]
-        }
     }
 }

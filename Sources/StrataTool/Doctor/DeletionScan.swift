@@ -7,7 +7,6 @@ struct DeletionScan {
     private static let massCount: UInt64 = 20
     private static let massShare: UInt64 = 5
     private static let windowMicroseconds: Int64 = 60_000_000
-    private static let mostNamed = 3
 
     /// Deletions of one author in one zone, shortly after each other.
     private struct Window {
@@ -87,18 +86,12 @@ struct DeletionScan {
     }
 
     private func cascade(_ first: RecordKey, _ commit: ScannedCommit, _ names: KnownNames) -> Finding {
-        let asked = current.asked.isEmpty ? "a deletion" : "the deletion of \(Self.text(current.asked))"
+        let asked = current.asked.isEmpty ? "a deletion" : "the deletion of \(NameList.text(of: current.asked))"
         return Finding(
             .cascade, commit, zone: first.zone, record: first.name,
-            "\(asked) by \(names.text(of: commit.author)) took along \(Self.text(current.cascaded)) in "
+            "\(asked) by \(names.text(of: commit.author)) took along \(NameList.text(of: current.cascaded)) in "
                 + names.shownPlace(ofZone: first.zone),
             count: UInt64(current.cascaded.count), next: ["explain", "\(commit.offset)"], names)
-    }
-
-    /// `milk, bread and 4 more`
-    static func text(_ records: [RecordKey]) -> String {
-        let named = records.prefix(mostNamed).map { Printable.escaped($0.name) }.joined(separator: ", ")
-        return records.count > mostNamed ? "\(named) and \(records.count - mostNamed) more" : named
     }
 
     private mutating func note(_ record: RecordKey, _ commit: ScannedCommit, _ names: KnownNames) {

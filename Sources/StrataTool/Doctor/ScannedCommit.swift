@@ -21,6 +21,12 @@ extension KnownNames {
     func people(_ users: UInt64...) -> [String] { users.filter { $0 != 0 }.map { name(.user, $0) ?? "user \($0)" } }
 }
 
+extension NameList {
+    static func text(of records: [RecordKey]) -> String {
+        text(records.lazy.map { Printable.escaped($0.name) }, of: records.count)
+    }
+}
+
 extension Finding {
     /// Creates a finding about a commit.
     init(

@@ -120,7 +120,7 @@ struct ShareScan {
                 Finding(
                     .leftShare, commit, zone: first.zone, record: first.name,
                     people: users.flatMap { names.people($0) },
-                    "\(DeletionScan.text(records)) left the share of \(text(share, names)) by a change of "
+                    "\(NameList.text(of: records)) left the share of \(text(share, names)) by a change of "
                         + "\(names.text(of: commit.author)); "
                         + "\(users.map { names.shownUser($0) }.joined(separator: ", ")) no longer "
                         + (users.count == 1 ? "sees" : "see") + (records.count == 1 ? " it" : " them"),

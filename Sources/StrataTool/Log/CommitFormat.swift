@@ -31,7 +31,6 @@ enum CommitBody {
 struct CommitLine: CommitFormat {
     /// The details to print below the line. Plain events are not printed.
     var body = CommitBody.events
-    let actors = ActorTexts()
 
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         output.write(decimal: commit.offset)
@@ -43,7 +42,7 @@ struct CommitLine: CommitFormat {
             output.write("malformed payload: \(Printable.escaped(error.description)), ")
             output.writeCount(commit.payload.count, "byte", "bytes")
         case .success(let envelope):
-            output.write(actors.text(of: envelope.header, names))
+            output.writeActor(of: envelope.header, names)
             if !CommitSummary.write(envelope, names, to: output) {
                 writeKinds(of: envelope, byteCount: commit.payload.count, to: output)
             }

@@ -3,7 +3,7 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// Finds what took a record out of the shares that it belonged to: the end of a share, or a change of a parent.
+/// Finds the acts that took a record out of its shares: the end of a share, or a change of a parent.
 struct SharingLoss {
     /// The number of a record's last events that are searched for a change of its parent.
     private static let maximumEvents = 256
@@ -50,25 +50,11 @@ struct SharingLoss {
     }
 
     private func lastParentChange(of record: RecordKey) throws -> (event: TimelineEvent, change: TimelineChange)? {
-        let (log, end) = (state.log, state.snapshot.offset)
-        guard end > log.floor.offset else { return nil }
-        let name = Array(record.name.utf8)
-        let last = try log.lastTouches(record: name, in: record.zone, through: end, limit: Self.maximumEvents)
-        guard last.count > 0 else { return nil }
-        let (history, timeline) = (RecordHistory(log), ChangeTimeline(of: log))
-        var found: (event: TimelineEvent, change: TimelineChange)?
-        var page = TouchPage(touches: [], readThrough: last.first - 1, moreComing: true)
-        while page.moreComing, page.readThrough < end {
-            page = try log.touches(
-                record: name, in: record.zone, after: page.readThrough, limit: Self.maximumEvents)
-            for touch in page.touches where touch.offset <= end {
-                let version = Version(offset: touch.offset, eventIndex: touch.eventIndex)
-                guard let event = try history.event(of: record, at: version) else { continue }
-                if event.isCreation { found = nil }
-                let change = timeline.step(of: event).changes.first { $0.key == .parent }
-                if event.isSave, let change { found = (event, change) }
-            }
-        }
-        return found
+        let version = try state.trees.withRecord(record) { try RecordStateView($0, in: 0..<$0.count).version }
+        let steps = try ChangeTimeline(of: state.log).steps(
+            of: record, through: version, after: nil, atMost: Self.maximumEvents)
+        return steps.reversed().lazy.compactMap { event, step in
+            step.changes.first { $0.key == .parent }.map { (event, $0) }
+        }.first
     }
 }

@@ -50,9 +50,20 @@ import Testing
         #expect(greeting["protocolVersion"] as? String == "2025-03-26")
         #expect(answers[1]["id"] as? String == "p")
         let tools = try #require((answers[2]["result"] as? Object)?["tools"] as? [Object])
-        #expect(tools.compactMap { $0["name"] as? String } == AssistantTools.all.map(\.name))
+        #expect(tools.compactMap { $0["name"] as? String } == AssistantTool.all.map(\.name))
         let codes = answers[3...].map { ($0["error"] as? Object)?["code"] as? Int }
         #expect(codes == [-32_601, -32_700, -32_700, -32_600])
+    }
+
+    @Test("Tools offer options that their commands have, and none that decrypts, writes or follows")
+    func offers() {
+        for tool in AssistantTool.all {
+            let known = tool.command.options.map { $0.name }
+            #expect(Set(tool.offered).isSubset(of: known), "\(tool.name)")
+            let changesStores = tool.command.changesStores
+            #expect(!changesStores, "\(tool.name)")
+            #expect(Set(tool.offered).isDisjoint(with: ["--reveal", "--test", "--run", "--follow"]), "\(tool.name)")
+        }
     }
 
     @Test("Each tool answers a question")
@@ -66,7 +77,7 @@ import Testing
             ("what_if", ["drop": "\(offsets.updated)"]),
             ("minimize", ["type": "Note", "where": "rank == 7", "user": "anna"]),
         ]
-        #expect(questions.map(\.0) == AssistantTools.all.map(\.name))
+        #expect(questions.map(\.0) == AssistantTool.all.map(\.name))
         let answers = try converse(
             try questions.map { try call($0.0, $0.1) }, ["Notes.strata"], in: world.directory.path)
         for (question, answer) in zip(questions, answers) {
@@ -122,8 +133,11 @@ import Testing
             ("history", ["record": "x'\u{200D};touch pwned;'\u{200D}"], "pwned"),
             ("history", ["record": "x\u{0}"], "must be a text"),
             ("doctor", ["store": "/etc"], "there is no store"), ("doctor", ["reveal": true], "no argument 'reveal'"),
-            ("doctor", ["limit": "many"], "must be a number"), ("doctor", ["limit": -1], "must be a number"),
-            ("doctor", ["kind": "all"], "must be damage or"), ("explain", [:], "needs the argument 'offset'"),
+            ("doctor", ["limit": "many"], "--limit takes a number"), ("doctor", ["limit": -1], "is out of range"),
+            ("doctor", ["limit": true], "must be a text or a number"), ("log", ["zone": ["a"]], "must be a text"),
+            ("doctor", ["kind": "all"], "--kind must be damage, "), ("explain", [:], "'offset' is missing"),
+            ("query", ["predicate": "qty > 3"], "'type' is missing"),
+            ("explain", ["offset": 1, "notifications": 1], "true or false"),
             ("erase", ["record": "note-1"], "there is no tool"),
         ]
         let answers = try converse(

@@ -54,9 +54,10 @@ import Testing
         print("doctor: \(Self.historyCount) histories, \(whole.commitCount) commits, \(whole.expectedCount) planted")
     }
 
-    @Test("A doctor that does not look for one kind is noticed", arguments: Finding.Kind.allCases)
+    @Test(
+        "A doctor that does not look for one kind is noticed",
+        arguments: Finding.Kind.allCases.filter { ![.damage, .store].contains($0) })
     func canary(_ kind: Finding.Kind) throws {
-        guard ![.damage, .store].contains(kind) else { return }
         // All scenarios once; some of them plant something half of the time.
         let missed = try (1...10).lazy.map { seed in
             try Self.examine(seed, scenarioCount: 40, forgetting: kind).missed

@@ -38,12 +38,13 @@ final class TroubleHistory {
     let (phone, tablet) = (Actor(user: "anna", device: "phone"), Actor(user: "anna", device: "tablet"))
     let home = DatabaseID(.private)
 
-    init(seed: UInt64, scenarioCount: Int) throws {
+    init(seed: UInt64, scenarioCount: Int, segmentBytes: Int = 64 << 20) throws {
         directory = try TestDirectory()
         random = SeededGenerator(seed: seed)
         var options = StoreOptions.service
         (options.durability, options.recordsRefusals, options.recordsFetches) = (.system, true, true)
         options.auditDelayMilliseconds = 600_000
+        options.segmentBytes = segmentBytes
         store = try Store.open(
             at: directory.path("Troubled.strata"), options: options,
             platform: Platform(time: time, random: SeededRandom(seed: seed)))
