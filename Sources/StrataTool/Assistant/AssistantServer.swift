@@ -9,6 +9,7 @@ struct AssistantServer {
     /// The longest answer, and the time that a command may take.
     static let maximumBytes = 60 << 10
     static let maximumSeconds = 5.0
+    private static let longestRequest = 1 << 20
     private static let versions = ["2025-06-18", "2025-03-26", "2024-11-05"]
 
     private static let warning =
@@ -34,6 +35,9 @@ struct AssistantServer {
 
     /// Returns the line that answers a line; nil if it asks nothing.
     func answer(_ line: Data) -> Data? {
+        guard line.count <= Self.longestRequest else {
+            return Self.encoded(Self.failure(-32_600, "the request is longer than 1 MiB", to: NSNull()))
+        }
         guard let message = try? JSONSerialization.jsonObject(with: line) as? [String: Any] else {
             return Self.encoded(Self.failure(-32_700, "the line is not a JSON object", to: NSNull()))
         }

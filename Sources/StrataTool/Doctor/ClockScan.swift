@@ -16,7 +16,7 @@ struct ClockScan {
     private var future: (first: ScannedCommit, last: UInt64, count: UInt64)?
     /// The time of the last commit from the future.
     private var latest: Int64 = 0
-    private(set) var findings: [Finding] = []
+    private(set) var findings = LastItems<Finding>(Finding.mostKept)
 
     /// - Parameter now: in microseconds since 1970.
     init(now: Int64 = SystemTime().nowMicroseconds()) { self.now = now }

@@ -35,7 +35,7 @@ struct DeletionScan {
     private var createdCounts: [UInt64: UInt64] = [:]
     private var windows: [Place: Window] = [:]
     private var current = Deletions()
-    private(set) var findings: [Finding] = []
+    private(set) var findings = LastItems<Finding>(Finding.mostKept)
 
     mutating func addRecord(in zone: UInt64) {
         recordCounts[zone, default: 0] += 1

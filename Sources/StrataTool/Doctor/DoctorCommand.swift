@@ -59,7 +59,7 @@ extension DoctorFindings: Shaped {
         Key("end", "true") { _ in true }
         Key("commits", "how many were read") { $0.commitCount }
         Key("findings", "the number of findings of each kind", each: countShape) { $0.counts }
-        Key("unexamined", "saves that may have overwritten values, but were too many to be examined", if: "if any") {
+        Key("leftOut", "older findings, and saves that may have overwritten values, that were too many", if: "if any") {
             $0.unexaminedCount == 0 ? nil : $0.unexaminedCount
         }
     }
@@ -74,7 +74,7 @@ extension DoctorFindings: Shaped {
         let parts = counts.map { kind, count in "\(count) \(count == 1 ? kind.noun.one : kind.noun.many)" }
         var text = parts.isEmpty ? "nothing found" : parts.joined(separator: ", ")
         text += " in \(commitCount.counted("commit"))"
-        if unexaminedCount > 0 { text += "; \(unexaminedCount.counted("older suspicious save")) not examined" }
+        if unexaminedCount > 0 { text += "; \(unexaminedCount.counted("older one")) left out" }
         return text
     }
 }

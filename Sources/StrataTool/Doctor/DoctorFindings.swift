@@ -8,7 +8,7 @@ import StrataViews
 struct DoctorFindings {
     private(set) var all: [Finding]
     let commitCount: UInt64
-    /// The number of saves that may have overwritten values but were not examined.
+    /// The number of older findings, and of saves that may have overwritten values, that were left out.
     let unexaminedCount: UInt64
     let damage: StrataError?
 
@@ -16,13 +16,15 @@ struct DoctorFindings {
         let (names, log) = (scan.names, scan.store.reader)
         commitCount = scan.commitCount
         damage = scan.damageOrMalformed
-        all = scan.deletions.findings + scan.shares.findings + scan.clock.findings
+        let kept = [scan.deletions.findings, scan.shares.findings, scan.clock.findings]
+        let candidates = [scan.fields.based, scan.fields.blind]
+        all = kept.flatMap(\.last)
         all += scan.refusals.findings(names) + scan.shares.invitations(at: scan.lastTime, names)
         all += Self.backAndForth(scan.fields, names)
         all += Self.told { try Self.ofFiles(scan) }
         let overwrites = OverwriteFindings(log, names)
-        unexaminedCount = scan.fields.forgottenCandidates
-        for candidate in scan.fields.based + scan.fields.blind {
+        unexaminedCount = UInt64((kept.map(\.olderCount) + candidates.map(\.olderCount)).reduce(0, +))
+        for candidate in candidates.flatMap(\.last) {
             all += Self.told { try overwrites.finding(candidate).map { [$0] } ?? [] }
         }
         all += Self.told { try Self.ofState(scan) }

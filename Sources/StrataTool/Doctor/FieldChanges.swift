@@ -50,10 +50,8 @@ struct FieldChanges {
 
     /// The last saves that named another version than the stored one, and that named none; each may have overwritten
     /// a value unseen.
-    private(set) var based: [StaleSave] = []
-    private(set) var blind: [StaleSave] = []
-    /// The number of earlier ones.
-    private(set) var forgottenCandidates: UInt64 = 0
+    private(set) var based = LastItems<StaleSave>(mostCandidates.based)
+    private(set) var blind = LastItems<StaleSave>(mostCandidates.blind)
     var backAndForth: [BackAndForth] { fields.values.sorted { $0.first.offset < $1.first.offset } }
 
     private static let several = UInt32.max
@@ -106,21 +104,9 @@ struct FieldChanges {
             let save = StaleSave(
                 record: try event.key, version: version, base: view.base?.resolved(in: commit.offset),
                 policy: view.policy, commit: commit)
-            if save.base == nil {
-                forgottenCandidates += Self.keep(save, in: &blind, atMost: Self.mostCandidates.blind)
-            } else {
-                forgottenCandidates += Self.keep(save, in: &based, atMost: Self.mostCandidates.based)
-            }
+            if save.base == nil { blind.append(save) } else { based.append(save) }
         }
         if lasts.count > Self.capacity { forget() }
-    }
-
-    /// Returns the number of older saves that make room.
-    private static func keep(_ save: StaleSave, in saves: inout [StaleSave], atMost count: Int) -> UInt64 {
-        saves.append(save)
-        guard saves.count == 2 * count else { return 0 }
-        saves.removeFirst(count)
-        return UInt64(count)
     }
 
     private mutating func number(of author: ScannedCommit.Author) -> UInt32 {

@@ -41,6 +41,9 @@ struct Finding {
         }
     }
 
+    /// The number of findings that a scan keeps, the last ones.
+    static let mostKept = 10_000
+
     /// A value that a save overwrote without its client having seen it.
     struct LostValue {
         let field: String

@@ -25,7 +25,7 @@ struct ShareScan {
 
     private var shares: [UInt64: Share] = [:]
     private var current = Events()
-    private(set) var findings: [Finding] = []
+    private(set) var findings = LastItems<Finding>(Finding.mostKept)
 
     mutating func add(_ event: SharedRecordEvent) {
         if event.isGone { current.gone.append((event.share, event.record)) }

@@ -14,28 +14,20 @@ struct ReportRefusals {
         var isPartial = false
     }
 
-    private var places: [Place] = []
-    private var droppedCount = 0
+    private var places = LastItems<Place>(mostTold)
 
     /// The last refusal first.
-    var told: [Place] { places.suffix(Self.mostTold).reversed() }
+    var told: [Place] { places.last.reversed() }
     /// The number of refusals that are not listed.
-    var olderCount: Int { droppedCount + max(0, places.count - Self.mostTold) }
+    var olderCount: Int { places.olderCount }
 
-    mutating func add(requestAt version: Version) { add(Place(version: version)) }
+    mutating func add(requestAt version: Version) { places.append(Place(version: version)) }
 
     /// - Parameter shape: the encoded shape of a commit's request.
     mutating func add(shape: ArraySlice<UInt8>, at offset: UInt64) {
         guard !shape.isEmpty, let shape = try? RequestShape(decoding: shape) else { return }
         guard shape.leftOut.contains(where: { $0.refusal != nil }) else { return }
-        add(Place(version: Version(offset: offset, eventIndex: 0), isPartial: true))
-    }
-
-    private mutating func add(_ place: Place) {
-        places.append(place)
-        guard places.count > Self.mostTold * 8 else { return }
-        droppedCount += places.count - Self.mostTold
-        places.removeFirst(places.count - Self.mostTold)
+        places.append(Place(version: Version(offset: offset, eventIndex: 0), isPartial: true))
     }
 }
 

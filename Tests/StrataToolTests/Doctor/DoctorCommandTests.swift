@@ -102,7 +102,7 @@ import Testing
                 scan.end(Self.commit(UInt64(number) + 1, at: Int64(number) * microseconds), KnownNames())
             }
             scan.finish(KnownNames())
-            return scan.findings.count
+            return scan.findings.last.count
         }
         #expect(findings(100, deleting: 20, apart: 60_000_000) == 1 && findings(101, deleting: 20, apart: 0) == 0)
         #expect(findings(100, deleting: 19, apart: 0) == 0 && findings(100, deleting: 20, apart: 60_000_001) == 0)
@@ -115,7 +115,16 @@ import Testing
             churn.end(Self.commit(UInt64(number) + 1), KnownNames())
         }
         churn.finish(KnownNames())
-        #expect(churn.findings.isEmpty)
+        #expect(churn.findings.last.isEmpty)
+    }
+
+    @Test("The last items are kept, and the others counted")
+    func lastItems() {
+        for count in [0, 2, 3, 5, 6, 7, 100] {
+            var items = LastItems<Int>(3)
+            for number in 0..<count { items.append(number) }
+            #expect(Array(items.last) == Array(max(0, count - 3)..<count) && items.olderCount == max(0, count - 3))
+        }
     }
 
     @Test("20 commits of one time are told, with a leap before them, and so are commits from the future")
@@ -125,7 +134,7 @@ import Testing
             var scan = ClockScan(now: now)
             for (index, time) in times.enumerated() { scan.add(Self.commit(UInt64(index) + 1, at: time), KnownNames()) }
             scan.finish(KnownNames())
-            return scan.findings.map(\.text)
+            return scan.findings.last.map(\.text)
         }
         let run = Array(repeating: 40 * day, count: 20)
         #expect(texts([5] + run.dropLast(), now: 50 * day).isEmpty)

@@ -150,12 +150,18 @@ extension TroubleHistory {
         expect(.behind, actor.user)
     }
 
-    private func subscribe(_ predicate: String, as actor: StrataModel.Actor) throws -> String {
+    /// - Parameter zone: the zone to subscribe to as a whole; nil to subscribe to the records of a predicate.
+    private func subscribe(
+        _ predicate: String, to zone: ZoneID? = nil, as actor: StrataModel.Actor
+    ) throws -> String {
         let id = fresh("watch")
         var names = RequestNames()
-        let subscription = Subscription(
-            id, .query, zone: 0, recordType: names.ordinal(ofType: "Item"), predicate: predicate,
-            options: [.creation, .update], notification: nil)
+        let ofZone = zone.map { Subscription(id, .recordZone, zone: names.ordinal(of: $0)) }
+        let subscription =
+            ofZone
+            ?? Subscription(
+                id, .query, zone: 0, recordType: names.ordinal(ofType: "Item"), predicate: predicate,
+                options: [.creation, .update], notification: nil)
         try modify(
             Request(database: home, names: names, .modifySubscriptions(.init(saves: [subscription]))), as: actor)
         return id
@@ -163,7 +169,7 @@ extension TroubleHistory {
 
     func unheardSubscription() throws {
         let (actor, zone) = try newcomer()
-        let id = try subscribe("n > 3", as: actor)
+        let id = try subscribe("n > 3", to: random.next(below: 2) == 0 ? zone : nil, as: actor)
         try save(fresh("match"), ["n": .int64(5)], in: zone, as: Actor(user: actor.user, device: fresh("device")))
         expect(.push, id, at: store.offset)
     }
